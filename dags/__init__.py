@@ -1,0 +1,1 @@
+"""Structural causal models of corruptions, one YAML file each."""

@@ -1,0 +1,1 @@
+"""Corruptions, one file each; found and loaded by path through ``robustclevr.recipe``."""

@@ -1,0 +1,1 @@
+"""Plan to pixels, inside the Blender process."""

@@ -1,0 +1,1 @@
+"""Named datasets, one YAML file each."""

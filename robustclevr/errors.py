@@ -1,0 +1,126 @@
+"""Every error this project raises, and the one way in which it is put into words.
+
+::
+
+    RobustClevrError            exit code 1
+    ├── SpecError               2   the user's YAML, option or formula is wrong
+    ├── EnvironmentProblem      3   bpy, a device, an optional package is missing
+    ├── SamplingError           1   bounded retries ran out, a formula gave no number
+    ├── RecipeError             1   a recipe file raised or broke its contract
+    ├── RenderError             1   Blender died, hung or reported an error
+    └── StoreError              1   disk full, unreadable or foreign files
+
+Library code raises; only ``cli`` prints and sets the exit code.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class RobustClevrError(Exception):
+    """Base of all errors that are reported without a traceback."""
+
+    exit_code = 1
+
+
+class EnvironmentProblem(RobustClevrError):
+    """Something outside the project is missing; the message says what to install."""
+
+    exit_code = 3
+
+
+class SamplingError(RobustClevrError):
+    """A draw or a scene could not be made within its bounded number of tries."""
+
+
+class RecipeError(RobustClevrError):
+    """A recipe file raised, or returned something it must not."""
+
+
+class RenderError(RobustClevrError):
+    """The renderer failed on a sample."""
+
+
+class StoreError(RobustClevrError):
+    """A file could not be written, or is not what its receipt says."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a user's input.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, the received value included.
+    file : str, optional
+        File the input came from, or the name of a command line option.
+    line : int, optional
+        Line in ``file``, counted from 1.
+    path : str
+        Dotted path inside the document, such as ``nodes.gamma.set.gamma``.
+    hint : str
+        What is allowed, or what to do.
+    """
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    path: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        where = ": ".join(part for part in (place, self.path) if part)
+        text = f"{where}: {self.message}" if where else self.message
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class SpecError(RobustClevrError):
+    """All problems of one input at once.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+        At least one.
+    """
+
+    exit_code = 2
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    @classmethod
+    def single(cls, message: str, **where: object) -> SpecError:
+        """Build the error for one problem; keywords are those of :class:`Problem`."""
+        return cls([Problem(message, **where)])  # type: ignore[arg-type]
+
+
+def suggest(word: str, allowed: Iterable[str]) -> str:
+    """Say what is allowed in place of ``word``, the nearest spelling first.
+
+    Parameters
+    ----------
+    word : str
+        What the user wrote.
+    allowed : iterable of str
+        What may stand there.
+
+    Returns
+    -------
+    str
+        ``"did you mean 'glare'? allowed: clouds, glare"``.
+
+    Examples
+    --------
+    >>> suggest("glar", ["clouds", "glare"])
+    "did you mean 'glare'? allowed: clouds, glare"
+    """
+    names = sorted(allowed)
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    listing = f"allowed: {', '.join(names)}" if names else "nothing is allowed here"
+    return f"did you mean '{near[0]}'? {listing}" if near else listing

@@ -1,0 +1,1 @@
+"""Linear to sRGB, label warping, encoding."""

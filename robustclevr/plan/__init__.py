@@ -1,0 +1,1 @@
+"""Draw and Scene to Plan, and the fingerprint of a split."""

@@ -1,0 +1,38 @@
+"""The frozen records that travel between packages."""
+
+from robustclevr.records.codec import canonical_json, from_json, to_json
+from robustclevr.records.draw import Draw, NodeDraw, Value
+from robustclevr.records.plan import (
+    PLAN_VERSION,
+    ImagePlan,
+    Plan,
+    RenderPass,
+    RenderSettings,
+    Step,
+)
+from robustclevr.records.render import LinearImage, Receipt, Render, Variant
+from robustclevr.records.scene import Camera, Light, Scene, SceneObject, Vector
+
+__all__ = [
+    "PLAN_VERSION",
+    "Camera",
+    "Draw",
+    "ImagePlan",
+    "Light",
+    "LinearImage",
+    "NodeDraw",
+    "Plan",
+    "Receipt",
+    "Render",
+    "RenderPass",
+    "RenderSettings",
+    "Scene",
+    "SceneObject",
+    "Step",
+    "Value",
+    "Variant",
+    "Vector",
+    "canonical_json",
+    "from_json",
+    "to_json",
+]

@@ -1,0 +1,1 @@
+"""Which shard where and when; starts the Blender processes."""

@@ -1,0 +1,1 @@
+"""CLEVR scenes: what stands where, seen from which camera, under which lights."""

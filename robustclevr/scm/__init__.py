@@ -1,0 +1,1 @@
+"""Spec to Draw: sampling of structural causal models from recorded noise."""

@@ -1,0 +1,237 @@
+"""Valid specs as frozen records: what every later stage reads instead of YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from robustclevr.recipe import Recipe
+from robustclevr.spec.expression import Expression
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution with constant arguments.
+
+    Attributes
+    ----------
+    name : str
+        Pyro's name, or ``DiscreteUniform``, ``Categorical``.
+    arguments : mapping of str to float or tuple of float
+        By canonical argument name, all of them, defaults included.
+    """
+
+    name: str
+    arguments: Mapping[str, float | tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class NoiseSpec:
+    """One exogenous variable."""
+
+    name: str
+    distribution: Distribution
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """How one parameter of a node is set: by a formula, or by a literal.
+
+    Exactly one of ``formula`` and ``literal`` is not None.
+    """
+
+    parameter: str
+    formula: Expression | None
+    literal: bool | str | None
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One node of a DAG.
+
+    Attributes
+    ----------
+    id : str
+    recipe : Recipe or None
+        None for a latent node.
+    parents : tuple of str
+    when : Expression or None
+        The node is inactive where this is false.
+    when_text : str
+        Source text of ``when``, or empty.
+    noise : tuple of NoiseSpec
+    assignments : tuple of Assignment
+        In file order; a formula may read the parameters assigned above it.
+    severity : Assignment or None
+        Set instead of parameters; goes through the recipe's curve.
+    line : int
+    """
+
+    id: str
+    recipe: Recipe | None
+    parents: tuple[str, ...]
+    when: Expression | None
+    when_text: str
+    noise: tuple[NoiseSpec, ...]
+    assignments: tuple[Assignment, ...]
+    severity: Assignment | None
+    line: int
+
+    @property
+    def latent(self) -> bool:
+        """True for a node that touches no pixels."""
+        return self.recipe is None
+
+
+@dataclass(frozen=True)
+class DagSpec:
+    """A valid DAG.
+
+    Attributes
+    ----------
+    name, summary, source : str
+    nodes : tuple of NodeSpec
+        In the order in which they are drawn and applied: topological, ties by ``order:`` or file.
+    file : str
+        Where it was read, for messages.
+    document : mapping
+        The parsed YAML, JSON-safe: what is stored in ``dataset.json`` and hashed.
+    """
+
+    name: str
+    summary: str
+    source: str
+    nodes: tuple[NodeSpec, ...]
+    file: str
+    document: Mapping[str, object]
+
+    def node(self, node_id: str) -> NodeSpec:
+        """Return a node by id; KeyError if there is none."""
+        for node in self.nodes:
+            if node.id == node_id:
+                return node
+        raise KeyError(node_id)
+
+    def ancestors(self, node_id: str) -> frozenset[str]:
+        """Return the ids of all nodes from which a path leads to ``node_id``, without itself."""
+        found: set[str] = set()
+        waiting = list(self.node(node_id).parents)
+        while waiting:
+            parent = waiting.pop()
+            if parent not in found:
+                found.add(parent)
+                waiting.extend(self.node(parent).parents)
+        return frozenset(found)
+
+    def leaves(self) -> tuple[str, ...]:
+        """Return the ids of the nodes with a recipe below which no other recipe stands."""
+        above: set[str] = set()
+        for node in self.nodes:
+            if not node.latent:
+                above |= self.ancestors(node.id)
+        return tuple(node.id for node in self.nodes if not node.latent and node.id not in above)
+
+
+@dataclass(frozen=True)
+class SceneOptions:
+    """``scene:`` of an image family.
+
+    Attributes
+    ----------
+    objects : pair of int
+        Least and most number of objects.
+    palette : str
+        ``clevr``, ``cogent-a`` or ``cogent-b``.
+    compat : str
+        ``none`` or ``clevr-v1``.
+    min_pixels : int
+        Visible pixels each object needs at 320x240; scales with the image's area.
+    min_distance, margin : float
+        CLEVR's two placement rules. [m]
+    tries : int
+        Bound on whole placements of one scene.
+    """
+
+    objects: tuple[int, int]
+    palette: str
+    compat: str
+    min_pixels: int
+    min_distance: float
+    margin: float
+    tries: int
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """``render:`` of an image family."""
+
+    height: int
+    width: int
+    samples: int
+    denoise: bool
+
+
+@dataclass(frozen=True)
+class SplitSpec:
+    """One split with everything resolved.
+
+    Attributes
+    ----------
+    name, samples, family : str, int, str
+    dag : DagSpec or None
+    emit : str or tuple of str
+        ``every-node``, or some of clean, leaves, joint and node ids.
+    scene : SceneOptions
+    render : RenderOptions
+    outputs : tuple of str
+    shard_size : int
+    document : mapping
+        This split as resolved JSON-safe data, ``samples`` and the DAG's document included:
+        what is stored in ``dataset.json``.
+    """
+
+    name: str
+    samples: int
+    family: str
+    dag: DagSpec | None
+    emit: str | tuple[str, ...]
+    scene: SceneOptions
+    render: RenderOptions
+    outputs: tuple[str, ...]
+    shard_size: int
+    document: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A valid dataset.
+
+    Attributes
+    ----------
+    name : str
+        File stem or catalogue name.
+    summary, source, licence : str
+    seed : int
+    splits : tuple of SplitSpec
+        In file order.
+    file : str
+    """
+
+    name: str
+    summary: str
+    source: str
+    licence: str
+    seed: int
+    splits: tuple[SplitSpec, ...]
+    file: str
+
+    def split(self, name: str) -> SplitSpec:
+        """Return a split by name; KeyError if there is none."""
+        for split in self.splits:
+            if split.name == name:
+                return split
+        raise KeyError(name)

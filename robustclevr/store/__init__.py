@@ -1,0 +1,1 @@
+"""Records to tar shards, tables and receipts, and back."""

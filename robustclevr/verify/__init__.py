@@ -1,0 +1,1 @@
+"""Reads a dataset and checks what it promises."""
