@@ -4,7 +4,7 @@
 
     RobustClevrError            exit code 1
     ├── SpecError               2   the user's YAML, option or formula is wrong
-    ├── EnvironmentProblem      3   bpy, a device, an optional package is missing
+    ├── SetupError              3   bpy, a device, an optional package is missing
     ├── SamplingError           1   bounded retries ran out, a formula gave no number
     ├── RecipeError             1   a recipe file raised or broke its contract
     ├── RenderError             1   Blender died, hung or reported an error
@@ -26,7 +26,7 @@ class RobustClevrError(Exception):
     exit_code = 1
 
 
-class EnvironmentProblem(RobustClevrError):
+class SetupError(RobustClevrError):
     """Something outside the project is missing; the message says what to install."""
 
     exit_code = 3
