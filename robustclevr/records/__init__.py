@@ -11,7 +11,7 @@ from robustclevr.records.plan import (
     Step,
 )
 from robustclevr.records.render import LinearImage, Receipt, Render, Variant
-from robustclevr.records.scene import Camera, Light, Scene, SceneObject, Vector
+from robustclevr.records.scene import Camera, Light, Scene, SceneObject, SceneOptions, Vector
 
 __all__ = [
     "PLAN_VERSION",
@@ -28,6 +28,7 @@ __all__ = [
     "RenderSettings",
     "Scene",
     "SceneObject",
+    "SceneOptions",
     "Step",
     "Value",
     "Variant",

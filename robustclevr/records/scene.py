@@ -14,6 +14,35 @@ Row = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
+class SceneOptions:
+    """``scene:`` of an image family.
+
+    Attributes
+    ----------
+    objects : pair of int
+        Least and most number of objects.
+    palette : str
+        ``clevr``, ``cogent-a`` or ``cogent-b``.
+    compat : str
+        ``none`` or ``clevr-v1``.
+    min_pixels : int
+        Visible pixels each object needs at 320x240; scales with the image's area.
+    min_distance, margin : float
+        CLEVR's two placement rules. [m]
+    tries : int
+        Bound on whole placements of one scene.
+    """
+
+    objects: tuple[int, int]
+    palette: str
+    compat: str
+    min_pixels: int
+    min_distance: float
+    margin: float
+    tries: int
+
+
+@dataclass(frozen=True)
 class SceneObject:
     """One object; names are CLEVR's.
 
@@ -58,7 +87,7 @@ class Camera:
     position, look_at : tuple of 3 floats
         [m]
     focal_mm, sensor_width_mm : float
-        The sensor spans the image's width.
+        The sensor spans the image's longer side, as Blender's sensor fit AUTO has it.
     world_from_camera : 4 rows of 4 floats
         Camera to world.
     intrinsics : 3 rows of 3 floats

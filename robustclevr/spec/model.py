@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robustclevr.recipe import Recipe
+from robustclevr.records import SceneOptions
 from robustclevr.spec.expression import Expression
 
 
@@ -134,35 +135,6 @@ class DagSpec:
             if not node.latent:
                 above |= self.ancestors(node.id)
         return tuple(node.id for node in self.nodes if not node.latent and node.id not in above)
-
-
-@dataclass(frozen=True)
-class SceneOptions:
-    """``scene:`` of an image family.
-
-    Attributes
-    ----------
-    objects : pair of int
-        Least and most number of objects.
-    palette : str
-        ``clevr``, ``cogent-a`` or ``cogent-b``.
-    compat : str
-        ``none`` or ``clevr-v1``.
-    min_pixels : int
-        Visible pixels each object needs at 320x240; scales with the image's area.
-    min_distance, margin : float
-        CLEVR's two placement rules. [m]
-    tries : int
-        Bound on whole placements of one scene.
-    """
-
-    objects: tuple[int, int]
-    palette: str
-    compat: str
-    min_pixels: int
-    min_distance: float
-    margin: float
-    tries: int
 
 
 @dataclass(frozen=True)
