@@ -1,0 +1,51 @@
+"""The fingerprint of a split: equal exactly if the same sample would come out the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from robustclevr import DATASET_VERSION
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.records import canonical_json
+from robustclevr.spec import SplitSpec
+
+
+def fingerprint(split: SplitSpec, recipes: Mapping[str, LoadedRecipe], *, root_seed: int) -> str:
+    """Hash everything that pixels, labels or draws of a split depend on.
+
+    Covers the resolved spec without the number of samples, the DAG, the recipe files that the
+    DAG uses with their curves, the root seed and the dataset version. Leaves out what must not
+    matter: the device, the number of workers, the package's version.
+
+    Parameters
+    ----------
+    split : SplitSpec
+    recipes : mapping of str to LoadedRecipe
+    root_seed : int
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    document = {key: value for key, value in split.document.items() if key != "samples"}
+    content = {
+        "dataset_version": DATASET_VERSION,
+        "root_seed": root_seed,
+        "split": split.name,
+        "spec": document,
+        "recipes": {name: _recipe_digests(recipes[name]) for name in _recipes_used(split)},
+    }
+    return hashlib.sha256(canonical_json(content)).hexdigest()
+
+
+def _recipes_used(split: SplitSpec) -> list[str]:
+    nodes = () if split.dag is None else split.dag.nodes
+    return sorted({node.recipe.id for node in nodes if node.recipe is not None})
+
+
+def _recipe_digests(loaded: LoadedRecipe) -> dict[str, str | None]:
+    curve = loaded.path.with_name(f"{loaded.path.stem}.curve.json")
+    digest = hashlib.sha256(curve.read_bytes()).hexdigest() if curve.is_file() else None
+    return {"file": loaded.digest, "curve": digest}
