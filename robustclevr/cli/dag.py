@@ -1,0 +1,59 @@
+"""``robustclevr dag``: validate a structural causal model and draw from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from robustclevr.cli import options
+
+
+@click.group("dag")
+def command() -> None:
+    """Check a DAG of corruptions, or sample from it."""
+
+
+@command.command("check")
+@click.argument("file")
+@options.recipes
+def check(file: str, recipe_dirs: tuple[Path, ...]) -> None:
+    """Validate FILE, a DAG's YAML file or the name of a shipped DAG."""
+    from robustclevr.recipe import load_recipes
+    from robustclevr.spec import load_dag
+
+    dag = load_dag(file, load_recipes(recipe_dirs))
+    order = " → ".join(node.id for node in dag.nodes)
+    click.echo(f"{file}: valid; {len(dag.nodes)} nodes, applied in the order {order}")
+
+
+@command.command("sample")
+@click.argument("file")
+@click.option("-n", "count", type=click.IntRange(min=1), required=True, help="Number of draws.")
+@click.option("--split", default="test", show_default=True, help="Name of the random stream.")
+@click.option("--start", type=click.IntRange(min=0), default=0, help="Index of the first draw.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--noise", is_flag=True, help="Write the exogenous variables too.")
+@options.recipes
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="FILE.csv or .parquet."
+)
+def sample(  # noqa: PLR0913 - one argument an option
+    file: str,
+    count: int,
+    split: str,
+    start: int,
+    seed: int,
+    noise: bool,  # noqa: FBT001
+    recipe_dirs: tuple[Path, ...],
+    output: Path,
+) -> None:
+    """Draw from FILE and write one row a sample."""
+    from robustclevr.recipe import load_recipes
+    from robustclevr.scm import SCM
+    from robustclevr.spec import load_dag
+
+    dag = load_dag(file, load_recipes(recipe_dirs))
+    table = SCM(dag).sample(count, seed=seed, split=split, start=start)
+    table.write(output, noise=noise)
+    click.echo(f"{output}: {count} draws of {dag.name}, seed {seed}, split {split}", err=True)

@@ -1,0 +1,54 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+recipes = click.option(
+    "--recipes",
+    "recipe_dirs",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="DIR",
+    help="Folder of further recipe files; may be given more than once.",
+)
+
+overrides = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Override one value of the spec, such as splits.test.samples=10.",
+)
+
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=None, help="Root seed; overrides the spec's."
+)
+
+blender = click.option(
+    "--blender",
+    "blender_app",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="PATH",
+    help="Blender application that renders, in place of the bpy module.",
+)
+
+blender_python = click.option(
+    "--blender-python",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="PATH",
+    help="Python interpreter that has bpy, if it is not this one.",
+)
+
+device = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help="auto, cpu, optix, cuda or another back end of Cycles.",
+)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
