@@ -272,14 +272,7 @@ def canonical(signature: Signature, bound: Mapping[str, Argument]) -> dict[str, 
         )
     if signature.name == "Categorical":
         return {"probs": _category_probs(bound)}
-    result: dict[str, Argument] = {}
-    for name in signature.canonical_names():
-        value = bound.get(name, signature.parameter(name).default)
-        if value is None:
-            value = sigmoid(_number(bound["logits"]))
-            check_domain(signature, name, value)  # a huge logit rounds to a bound
-        result[name] = value if isinstance(value, tuple) else float(value)
-    return result
+    return {name: _filled(signature, name, bound) for name in signature.canonical_names()}
 
 
 def sigmoid(logit: float) -> float:
@@ -287,6 +280,17 @@ def sigmoid(logit: float) -> float:
     if logit >= 0:
         return 1.0 / (1.0 + math.exp(-logit))
     return math.exp(logit) / (1.0 + math.exp(logit))
+
+
+def _filled(signature: Signature, name: str, bound: Mapping[str, Argument]) -> Argument:
+    default = signature.parameter(name).default
+    if name in bound:
+        return _number(bound[name])
+    if default is not None:
+        return default
+    probs = sigmoid(_number(bound["logits"]))
+    check_domain(signature, name, probs)  # a huge logit rounds to a bound
+    return probs
 
 
 def _check_complete(signature: Signature, bound: Mapping[str, object]) -> None:
@@ -325,7 +329,7 @@ def _category_probs(bound: Mapping[str, Argument]) -> tuple[float, ...]:
 def _number(value: Argument) -> float:
     if isinstance(value, tuple):
         raise ArgumentError(f"must be a number, got {_show(value)}")
-    return value
+    return float(value)
 
 
 def _show(value: Argument) -> str:
