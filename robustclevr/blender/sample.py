@@ -1,0 +1,187 @@
+"""One sample, Plan to files: Cycles renders, then labels, then the images of the DAG's nodes.
+
+Enters: a Plan, the loaded recipes, a folder. Leaves: ``.npy`` files in that folder, and a reply
+that names them. Every Cycles render starts from an empty session, so nothing is left of the
+sample before; the compositor works on files alone and never sees the scene.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustclevr.blender import passes, session
+from robustclevr.blender.compositor import Compositor, read_exr
+from robustclevr.blender.scene import Stage, build_scene
+from robustclevr.blender.scene_context import apply_scene_steps
+from robustclevr.errors import RenderError
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.records import PLAN_VERSION, Plan, RenderPass
+
+Reply = dict[str, Any]
+
+
+class SampleRenderer:
+    """Renders Plans one after another in one Blender session.
+
+    Parameters
+    ----------
+    recipes : mapping of str to LoadedRecipe
+        By id.
+    threads : int
+        Processor threads, >= 1.
+    device : str
+        ``cpu`` or ``auto``.
+    """
+
+    def __init__(self, recipes: Mapping[str, LoadedRecipe], *, threads: int, device: str) -> None:
+        self._recipes = recipes
+        self._threads = threads
+        session.reset()
+        self.device = session.choose_device(device)
+
+    def render(self, plan: Plan, scratch: Path) -> Reply:
+        """Render one sample.
+
+        Parameters
+        ----------
+        plan : Plan
+        scratch : Path
+            Existing folder for the results.
+
+        Returns
+        -------
+        dict
+            ``images``, ``labels``, ``amodal``, ``depth``, ``normal``: file names in
+            ``scratch``, with shapes and dtypes as in ``robustclevr.records.Render``;
+            ``seconds`` by kind of work; ``renders``, the number of Cycles renders of images.
+
+        Raises
+        ------
+        RecipeError
+            If a recipe raises or breaks its contract.
+        RenderError
+            If Blender fails, or what it gives cannot be right.
+        """
+        if plan.version != PLAN_VERSION:
+            raise RenderError(
+                f"this renderer reads Plans of version {PLAN_VERSION}, not {plan.version}; "
+                "use the package version that made the Plan"
+            )
+        clock = _Clock()
+        compositor = Compositor(self._recipes, scratch)
+        renders: list[Path] = []
+        try:
+            with clock.time("other"):
+                reply = self._render_all(plan, scratch, renders, clock)
+                reply["images"] = _composite_all(plan, scratch, renders, compositor, clock)
+        finally:
+            compositor.clear()
+            for exr in renders:
+                exr.unlink(missing_ok=True)
+        return {**reply, "seconds": clock.seconds, "renders": len(renders)}
+
+    def _render_all(self, plan: Plan, scratch: Path, renders: list[Path], clock: _Clock) -> Reply:
+        reply: Reply = {}
+        for number, entry in enumerate(plan.renders):
+            stage = self._build(plan, entry)
+            exr = scratch / f"render-{number}.exr"
+            renders.append(exr)
+            with clock.time("cycles"):
+                session.render_to(stage.scene, exr)
+            _check_image(read_exr(exr), plan)
+            if number == 0:
+                with clock.time("labels"):
+                    reply = _save_passes(plan, stage, scratch)
+        return reply
+
+    def _build(self, plan: Plan, entry: RenderPass) -> Stage:
+        scene = session.reset()
+        session.configure(scene, plan.settings, threads=self._threads, device=self.device)
+        stage = build_scene(scene, plan.scene)
+        apply_scene_steps(stage, entry.steps, self._recipes, plan.settings)
+        return stage
+
+
+class _Clock:
+    """Wall time by kind of work; time in an inner kind does not count for the outer one."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(("cycles", "labels", "compositor", "other"), 0.0)
+
+    @contextmanager
+    def time(self, kind: str) -> Iterator[None]:
+        start, before = time.perf_counter(), sum(self.seconds.values())
+        try:
+            yield
+        finally:
+            inner = sum(self.seconds.values()) - before
+            self.seconds[kind] += time.perf_counter() - start - inner
+
+
+def _save_passes(plan: Plan, stage: Stage, scratch: Path) -> Reply:
+    camera = plan.scene.camera
+    labels, depth = passes.label_and_depth(stage, camera, scratch)
+    _check_labels(labels, plan)
+    reply: Reply = {"labels": _save(scratch, "labels", labels)}
+    wanted = set(plan.outputs)
+    reply["depth"] = _save(scratch, "depth", depth) if "depth" in wanted else None
+    reply["normal"] = (
+        _save(scratch, "normal", passes.normals(stage, scratch)) if "normal" in wanted else None
+    )
+    reply["amodal"] = (
+        _save(scratch, "amodal", passes.amodal_masks(stage, camera, scratch))
+        if "amodal" in wanted
+        else None
+    )
+    return reply
+
+
+def _composite_all(
+    plan: Plan, scratch: Path, renders: list[Path], compositor: Compositor, clock: _Clock
+) -> list[Reply]:
+    height, width = plan.settings.height, plan.settings.width
+    images = []
+    for number, image in enumerate(plan.images):
+        with clock.time("compositor"):
+            exr = compositor.apply(renders[image.render], image.steps, height, width)
+            pixels = compositor.read_pixels(exr)[..., :3]
+            source = compositor.source_map(image.steps, height, width)
+        images.append(
+            {
+                "variant": image.variant,
+                "pixels": _save(scratch, str(number), np.ascontiguousarray(pixels)),
+                "source": None if source is None else _save(scratch, f"{number}.source", source),
+            }
+        )
+    return images
+
+
+def _save(scratch: Path, name: str, array: NDArray[Any]) -> str:
+    np.save(scratch / f"{name}.npy", array, allow_pickle=False)
+    return f"{name}.npy"
+
+
+def _check_image(pixels: NDArray[np.float32], plan: Plan) -> None:
+    size = plan.settings.height, plan.settings.width
+    if pixels.shape[:2] != size:
+        raise RenderError(f"Blender gave an image of {pixels.shape[:2]} pixels instead of {size}")
+    broken = int(np.count_nonzero(~np.isfinite(pixels).all(axis=-1)))
+    if broken:
+        raise RenderError(f"Cycles gave NaN or infinite values in {broken} pixels")
+
+
+def _check_labels(labels: NDArray[np.uint8], plan: Plan) -> None:
+    counts = np.bincount(labels.ravel(), minlength=len(plan.scene.objects) + 1)
+    for number, item in enumerate(plan.scene.objects, 1):
+        if counts[number] < plan.scene.min_visible_pixels:
+            raise RenderError(
+                f"object {number} ({item.size} {item.color} {item.material} {item.shape}) shows "
+                f"{counts[number]} pixels; the Plan promises {plan.scene.min_visible_pixels}"
+            )

@@ -1,0 +1,120 @@
+"""The Blender process' side of the pipe: one JSON request a line in, one JSON reply a line out.
+
+Requests are ``setup`` (recipes, threads, device), ``render`` (a Plan and a folder) and ``quit``;
+replies are ``ready``, ``rendered`` and, for anything that went wrong, ``failed`` with the
+error's kind and message. After a failure the process stays usable.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from robustclevr.errors import RenderError, SetupError
+from robustclevr.recipe import load_recipe
+from robustclevr.records import Plan, from_json
+
+if TYPE_CHECKING:
+    from robustclevr.blender.sample import SampleRenderer
+
+Message = dict[str, Any]
+
+
+def main(in_fd: int, out_fd: int) -> None:
+    """Answer requests until ``quit`` or the end of the input.
+
+    Parameters
+    ----------
+    in_fd, out_fd : int
+        Open file descriptors of the two pipes. Not 0 to 2, to which Blender itself writes.
+    """
+    worker = Worker()
+    with (
+        os.fdopen(in_fd, encoding="utf-8") as requests,
+        os.fdopen(out_fd, "w", encoding="utf-8") as replies,
+    ):
+        for line in requests:
+            request = json.loads(line)
+            if request["type"] == "quit":
+                break
+            _send(replies, worker.answer(request))
+
+
+class Worker:
+    """One Blender session that answers requests."""
+
+    def __init__(self) -> None:
+        self._renderer: SampleRenderer | None = None
+
+    def answer(self, request: Mapping[str, Any]) -> Message:
+        """Return the reply to one request; no request raises."""
+        answers = {"setup": self._set_up, "render": self._render}
+        try:
+            if request["type"] not in answers:
+                raise RenderError(f"unknown request '{request['type']}'")
+            reply = answers[request["type"]](request)
+        except Exception as error:  # noqa: BLE001 - whatever happened, the parent must hear of it
+            return {
+                "type": "failed",
+                "kind": type(error).__name__,
+                "message": str(error) or type(error).__name__,
+                "traceback": traceback.format_exc(),
+            }
+        return {**reply, "rss_bytes": resident_bytes()}
+
+    def _set_up(self, request: Mapping[str, Any]) -> Message:
+        start = time.perf_counter()
+        try:
+            import bpy
+            import numpy as np
+
+            from robustclevr.blender.sample import SampleRenderer
+        except ImportError as error:
+            raise SetupError(
+                f"{sys.executable} (Python {platform.python_version()}) cannot import Blender: "
+                f'{error}; install it with: pip install "robustclevr[blender]"'
+            ) from error
+        loaded = [load_recipe(Path(path), shipped=own) for path, own in request["recipes"]]
+        self._renderer = SampleRenderer(
+            {entry.recipe.id: entry for entry in loaded},
+            threads=request["threads"],
+            device=request["device"],
+        )
+        versions = {
+            "blender": ".".join(str(part) for part in bpy.app.version),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+        return {
+            "type": "ready",
+            "versions": versions,
+            "device": self._renderer.device,
+            "seconds": time.perf_counter() - start,
+        }
+
+    def _render(self, request: Mapping[str, Any]) -> Message:
+        if self._renderer is None:
+            raise RenderError("a render was asked for before setup")
+        plan = from_json(Plan, request["plan"])
+        return {"type": "rendered", **self._renderer.render(plan, Path(request["scratch"]))}
+
+
+def resident_bytes() -> int:
+    """Return the resident memory of this process in bytes, 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _send(replies: TextIO, message: Message) -> None:
+    replies.write(json.dumps(message) + "\n")
+    replies.flush()
