@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import bpy
+
 from robustclevr.errors import RenderError, suggest
 
 if TYPE_CHECKING:
@@ -46,8 +48,6 @@ _PASSES_5 = {"IndexOB": "Object Index", "IndexMA": "Material Index", "DiffDir": 
 
 def is_five() -> bool:
     """Tell whether the running Blender is 5.0 or newer."""
-    import bpy
-
     return bool(bpy.app.version >= _FIRST_WITH_GROUP_COMPOSITOR)
 
 
@@ -65,14 +65,12 @@ def new_compositor(scene: Any) -> tuple[Any, Any]:
     output : bpy.types.NodeSocket
         Input socket to link the image to.
     """
-    import bpy
-
     if not is_five():
         scene.use_nodes = True
         scene.node_tree.nodes.clear()
         output = scene.node_tree.nodes.new("CompositorNodeComposite")
         return scene.node_tree, output.inputs["Image"]
-    tree = bpy.data.node_groups.new(scene.name, "CompositorNodeTree")
+    tree: Any = bpy.data.node_groups.new(scene.name, "CompositorNodeTree")
     # No input socket on the group: it alone would make Blender render the scene (5.3).
     tree.interface.new_socket(name="Image", in_out="OUTPUT", socket_type="NodeSocketColor")
     if hasattr(scene, "compositor_effects"):  # newer than 5.0; the older name warns there
@@ -87,8 +85,6 @@ def remove_compositor(tree: Any) -> None:
 
     In 4.5 the tree is a part of its scene and goes with it.
     """
-    import bpy
-
     if is_five():
         bpy.data.node_groups.remove(tree)
 
@@ -160,12 +156,6 @@ def enable_nodes(datablock: Any) -> Any:
     if not is_five():
         datablock.use_nodes = True
     return datablock.node_tree
-
-
-def make_volumes_comparable(cycles: Any) -> None:
-    """Let 5.x march through volumes as 4.5 does; their default integrators differ."""
-    if hasattr(cycles, "volume_biased"):
-        cycles.volume_biased = True
 
 
 def _idname_45(node: Any) -> str:
