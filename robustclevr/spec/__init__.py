@@ -1,1 +1,41 @@
 """Text to valid spec: YAML in, frozen records out, every error at once with its line."""
+
+from robustclevr.spec.dag import dag_from_document, load_dag
+from robustclevr.spec.formula import format_expression, parse_distribution, parse_formula
+from robustclevr.spec.library import dag_text, dataset_text, list_dags, list_datasets
+from robustclevr.spec.model import (
+    Assignment,
+    DagSpec,
+    DatasetSpec,
+    Distribution,
+    NodeSpec,
+    NoiseSpec,
+    RenderOptions,
+    SplitSpec,
+)
+from robustclevr.spec.reading import read_document
+from robustclevr.spec.scalars import parse_scalar
+from robustclevr.spec.tokens import FormulaError
+
+__all__ = [
+    "Assignment",
+    "DagSpec",
+    "DatasetSpec",
+    "Distribution",
+    "FormulaError",
+    "NodeSpec",
+    "NoiseSpec",
+    "RenderOptions",
+    "SplitSpec",
+    "dag_from_document",
+    "dag_text",
+    "dataset_text",
+    "format_expression",
+    "list_dags",
+    "list_datasets",
+    "load_dag",
+    "parse_distribution",
+    "parse_formula",
+    "parse_scalar",
+    "read_document",
+]
