@@ -1,0 +1,350 @@
+"""One Blender process: Plans go in, Renders come out, and its death is an error.
+
+Speaks lines of JSON over two pipes with ``blender/bootstrap.py``, which it starts but never
+imports. Arrays come back as files in a private scratch folder and are deleted once read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import robustclevr
+from robustclevr.errors import (
+    RecipeError,
+    RenderError,
+    RobustClevrError,
+    SamplingError,
+    SetupError,
+    StoreError,
+)
+from robustclevr.records import Plan, Render, RenderSettings, to_json
+from robustclevr.run.pipes import LinePipe, PipeClosedError
+from robustclevr.run.rendered import read_render
+from robustclevr.run.renderer_log import RendererLog
+from robustclevr.run.scratch import make_scratch
+from robustclevr.run.shards import sample_name
+
+INSTALL_LINE = 'pip install "robustclevr[blender]"'
+
+_START_TIMEOUT_S = 300.0  # chosen: a cold start from a network disk takes tens of seconds
+_QUIT_TIMEOUT_S = 5.0
+_BASE_TIMEOUT_S = 600.0
+# A fiftieth of what two CPU cores reach on a scene of 8 objects (39 million in 40 to 55 s,
+# measured on bpy 4.5): slower than this is hung.
+_HUNG_PIXEL_SAMPLES_PER_S = 16_000.0
+
+_ERRORS: Mapping[str, type[RobustClevrError]] = {
+    kind.__name__: kind
+    for kind in (RecipeError, RenderError, SamplingError, SetupError, StoreError)
+}
+
+
+@dataclass(frozen=True)
+class BlenderCommand:
+    """How a Blender process is started.
+
+    Attributes
+    ----------
+    python : str
+        Interpreter that can ``import bpy``; this one by default.
+    blender : str or None
+        A Blender application; used instead of ``python`` where given.
+    bootstrap : str
+        The script that speaks the protocol.
+    """
+
+    python: str = sys.executable
+    blender: str | None = None
+    bootstrap: str = str(Path(robustclevr.__file__).parent / "blender" / "bootstrap.py")
+
+    def arguments(self, in_fd: int, out_fd: int) -> list[str]:
+        """Return the command line."""
+        pipes = ["--in-fd", str(in_fd), "--out-fd", str(out_fd)]
+        if self.blender is None:
+            return [self.python, self.bootstrap, *pipes]
+        options = ["--background", "--factory-startup", "--python", self.bootstrap]
+        return [self.blender, *options, "--", *pipes]
+
+    @property
+    def program(self) -> str:
+        """What is executed."""
+        return self.python if self.blender is None else self.blender
+
+
+@dataclass(frozen=True)
+class BlenderSetup:
+    """What a Blender process is told before its first sample; may be pickled.
+
+    Attributes
+    ----------
+    command : BlenderCommand
+    recipes : tuple of (str, bool)
+        Path of each recipe file, and whether it is shipped.
+    threads : int
+    device : str
+        ``auto``, ``cpu``, ``cuda``, …
+    """
+
+    recipes: tuple[tuple[str, bool], ...]
+    threads: int = 1
+    device: str = "auto"
+    command: BlenderCommand = field(default_factory=BlenderCommand)
+
+
+def hung_after_s(settings: RenderSettings, renders: int) -> float:
+    """Return the time after which a sample that has not come back is given up. [s]."""
+    pixel_samples = settings.height * settings.width * settings.samples * max(renders, 1)
+    return _BASE_TIMEOUT_S + pixel_samples / _HUNG_PIXEL_SAMPLES_PER_S
+
+
+class BlenderProcess:
+    """A running Blender that renders one Plan after the other; a context manager.
+
+    One sample may be in flight: :meth:`submit` returns at once, :meth:`collect` waits. After any
+    RenderError that says that it died, the process is gone and a new one has to be started.
+
+    Parameters
+    ----------
+    setup : BlenderSetup
+    timeout_s : float, optional
+        For each sample; by default from its settings, see :func:`hung_after_s`.
+
+    Raises
+    ------
+    SetupError
+        If the program is missing or has no bpy.
+    RenderError
+        If it dies or hangs while starting.
+    """
+
+    def __init__(self, setup: BlenderSetup, *, timeout_s: float | None = None) -> None:
+        self.setup = setup
+        self.rendered = 0
+        self.rss_bytes = 0
+        self.startup_s = 0.0
+        self._timeout_s = timeout_s
+        self._in_flight: tuple[Plan, Path, float] | None = None
+        self._scratch = make_scratch()
+        self._log = RendererLog(self._scratch / "renderer.log")
+        started = time.monotonic()
+        try:
+            self._process, self._pipe = _spawn(setup.command, self._log)
+        except BaseException:
+            self._discard()
+            raise
+        try:
+            ready = self._greet()
+        except BaseException:
+            self.kill()
+            raise
+        self.startup_s = time.monotonic() - started
+        self.versions: Mapping[str, str] = ready["versions"]
+        self.device: str = ready["device"]
+        self.rss_bytes = int(ready["rss_bytes"])
+
+    @classmethod
+    def start(
+        cls,
+        command: BlenderCommand,
+        *,
+        recipes: Sequence[tuple[str, bool]],
+        threads: int,
+        device: str,
+    ) -> Self:
+        """Start a process; parameters as in :class:`BlenderSetup`."""
+        return cls(BlenderSetup(tuple(recipes), threads, device, command))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.kill()
+
+    @property
+    def pid(self) -> int:
+        """Process id of Blender."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """False once the process has ended."""
+        return self._process.poll() is None
+
+    def render(self, plan: Plan) -> Render:
+        """Render one sample; :meth:`submit` and :meth:`collect` in one."""
+        self.submit(plan)
+        return self.collect()
+
+    def submit(self, plan: Plan) -> None:
+        """Start rendering a sample; nothing else may be in flight."""
+        if self._in_flight is not None:
+            raise RenderError("one sample is in flight already: collect it first")
+        folder = self._scratch / f"{self.rendered:08d}"
+        folder.mkdir()
+        limit_s = self._timeout_s or hung_after_s(plan.settings, len(plan.renders))
+        # Also set before sending: a process that died idle is noticed by collect, by name.
+        self._in_flight = (plan, folder, limit_s)
+        request = {"type": "render", "plan": to_json(plan), "scratch": str(folder)}
+        with contextlib.suppress(PipeClosedError):
+            self._pipe.send(request)
+
+    def collect(self) -> Render:
+        """Wait for the sample in flight.
+
+        Returns
+        -------
+        Render
+            In memory; its files are gone.
+
+        Raises
+        ------
+        RenderError
+            If Blender died, hung or failed on the sample: names the sample, the signal or exit
+            code, and the renderer's last lines.
+        RecipeError
+            If a recipe raised.
+        """
+        if self._in_flight is None:
+            raise RenderError("no sample is in flight")
+        plan, folder, limit_s = self._in_flight
+        self._in_flight = None
+        name = sample_name(plan.split, plan.index)
+        try:
+            reply = self._receive(limit_s, f"rendering {name}")
+            self.rss_bytes = int(reply["rss_bytes"])
+            return read_render(reply, folder, plan, versions=self.versions, device=self.device)
+        finally:
+            self.rendered += 1
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                self._log.trim()
+
+    def close(self) -> None:
+        """Let the process finish; kill it if it does not within a few seconds."""
+        with contextlib.suppress(PipeClosedError):
+            self._pipe.send({"type": "quit"})
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_QUIT_TIMEOUT_S)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process at once and remove its scratch folder; harmless when repeated."""
+        if self._process.poll() is None:
+            # The whole group: a Blender application may be a script that starts another program.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._pipe.close()
+        self._discard()
+
+    def _greet(self) -> dict[str, Any]:
+        request = {
+            "type": "setup",
+            "recipes": [list(pair) for pair in self.setup.recipes],
+            "threads": self.setup.threads,
+            "device": self.setup.device,
+        }
+        with contextlib.suppress(PipeClosedError):
+            self._pipe.send(request)
+        return self._receive(_START_TIMEOUT_S, "starting")
+
+    def _receive(self, limit_s: float, doing: str) -> dict[str, Any]:
+        try:
+            reply = self._pipe.receive(limit_s)
+        except PipeClosedError:
+            raise self._death(doing) from None
+        except TimeoutError:
+            tail = self._log.tail()
+            self.kill()
+            raise RenderError(
+                f"Blender did not answer within {limit_s:.0f} s while {doing} and was ended; "
+                f"its last lines:\n{tail}"
+            ) from None
+        if reply.get("type") == "failed":
+            raise _failure(reply)
+        return reply
+
+    def _death(self, doing: str) -> RobustClevrError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_QUIT_TIMEOUT_S)
+        tail = self._log.tail()
+        self.kill()
+        if "No module named 'bpy'" in tail:
+            return missing_bpy(self.setup.command)
+        reason = _exit_reason(self._process.returncode)
+        return RenderError(f"Blender {reason} while {doing}; its last lines:\n{tail}")
+
+    def _discard(self) -> None:
+        if self._scratch.is_dir():
+            self._log.close()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def missing_bpy(command: BlenderCommand) -> SetupError:
+    """Return the error for an interpreter without bpy."""
+    return SetupError(
+        f"{command.program} has no Blender: bpy cannot be imported; install it with:\n"
+        f"    {INSTALL_LINE}\n"
+        "or name another one with --blender-python PATH or --blender PATH"
+    )
+
+
+def _spawn(command: BlenderCommand, log: RendererLog) -> tuple[subprocess.Popen[bytes], LinePipe]:
+    child_in, our_out = os.pipe()
+    our_in, child_out = os.pipe()
+    try:
+        process = subprocess.Popen(
+            command.arguments(child_in, child_out),
+            pass_fds=(child_in, child_out),
+            stdin=subprocess.DEVNULL,
+            stdout=log.fileno(),
+            stderr=log.fileno(),
+            # Ctrl-C in a terminal goes to a whole process group; we end Blender ourselves.
+            start_new_session=True,
+        )
+    except OSError as error:
+        os.close(our_in)
+        os.close(our_out)
+        raise SetupError(
+            f"cannot start {command.program}: {error.strerror}; name an interpreter that has bpy "
+            "with --blender-python PATH, or a Blender application with --blender PATH"
+        ) from error
+    finally:
+        os.close(child_in)
+        os.close(child_out)
+    return process, LinePipe(our_in, our_out)
+
+
+def _failure(reply: Mapping[str, Any]) -> RobustClevrError:
+    kind, message = str(reply["kind"]), str(reply["message"])
+    error = _ERRORS[kind](message) if kind in _ERRORS else RenderError(f"{kind}: {message}")
+    if reply.get("traceback"):
+        error.add_note(str(reply["traceback"]))
+    return error
+
+
+def _exit_reason(code: int | None) -> str:
+    if code is not None and code < 0:
+        names: Sequence[int] = [item.value for item in signal.Signals]
+        name = signal.Signals(-code).name if -code in names else f"signal {-code}"
+        return f"was ended by {name}"
+    return f"ended with exit code {code}"

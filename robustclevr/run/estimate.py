@@ -1,0 +1,183 @@
+"""``--dry-run``: samples, renders, time and disk space, from samples that were really rendered.
+
+Of each kind of split one missing sample is made in memory; nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robustclevr.errors import RenderError
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.records import canonical_json
+from robustclevr.run.generate import GenerateOptions, blender_setup, share_cores
+from robustclevr.run.job import Job, SampleFailure
+from robustclevr.run.prepare import chosen_splits, split_fingerprints
+from robustclevr.run.publish import finished, unpark_of
+from robustclevr.run.samples import SampleMaker
+from robustclevr.run.shards import ShardTask, select, shard_tasks
+from robustclevr.spec import DatasetSpec, SplitSpec
+from robustclevr.store.parking import ParkedSample
+from robustclevr.store.receipts import Check
+
+_TAR_BLOCK_BYTES = 512  # a header, and what pads each member (POSIX ustar)
+
+
+@dataclass(frozen=True)
+class SplitEstimate:
+    """What the missing part of one split takes.
+
+    Attributes
+    ----------
+    split : str
+    samples : int
+        Still to make.
+    renders : int
+        Cycles renders.
+    size_bytes : int
+        Disk space.
+    seconds : float
+        With the workers asked for, start-up left out. [s]
+    seconds_per_sample : float
+        As measured, in one worker. [s]
+    """
+
+    split: str
+    samples: int
+    renders: int
+    size_bytes: int
+    seconds: float
+    seconds_per_sample: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take.
+
+    Attributes
+    ----------
+    splits : tuple of SplitEstimate
+        Those with samples to make.
+    startup_s : float
+        Until Blender takes its first sample. [s]
+    workers : int
+    """
+
+    splits: tuple[SplitEstimate, ...]
+    startup_s: float
+    workers: int
+
+    @property
+    def samples(self) -> int:
+        """Samples still to make."""
+        return sum(split.samples for split in self.splits)
+
+    @property
+    def renders(self) -> int:
+        """Cycles renders."""
+        return sum(split.renders for split in self.splits)
+
+    @property
+    def size_bytes(self) -> int:
+        """Disk space."""
+        return sum(split.size_bytes for split in self.splits)
+
+    @property
+    def seconds(self) -> float:
+        """Time, start-up included. [s]."""
+        return self.startup_s + sum(split.seconds for split in self.splits)
+
+
+def estimate(
+    spec: DatasetSpec,
+    recipes: Mapping[str, LoadedRecipe],
+    out: Path,
+    options: GenerateOptions,
+) -> Estimate:
+    """Measure one sample of each kind of split and extrapolate.
+
+    Parameters
+    ----------
+    spec, recipes, out, options
+        As for :func:`robustclevr.run.generate.generate`; what ``out`` holds already is left out.
+
+    Raises
+    ------
+    SetupError
+        If there is no Blender.
+    RenderError
+        If the sample that was to be measured cannot be made.
+    """
+    splits = chosen_splits(spec, options.splits)
+    tasks = select(shard_tasks(splits), options.selection)
+    workers, threads = share_cores(options.workers, len(tasks))
+    job = Job(
+        root=out.resolve(),
+        splits=splits,
+        fingerprints=split_fingerprints(splits, recipes, spec.seed),
+        root_seed=spec.seed,
+        renderer=blender_setup(recipes, threads, options),
+        sample_timeout_s=options.sample_timeout_s,
+    )
+    measured: dict[bytes, ParkedSample] = {}
+    estimates, startup_s = [], 0.0
+    with SampleMaker(job, recipes, _ignore) as maker:
+        for split in splits:
+            missing = _missing(split, tasks, job)
+            if not missing:
+                continue
+            kind = _kind(split)
+            if kind not in measured:
+                measured[kind] = _measure(maker, split, missing[0])
+                startup_s += measured[kind].provenance.seconds["startup"]
+            estimates.append(_extrapolate(split, len(missing), measured[kind], workers))
+    return Estimate(tuple(estimates), startup_s, workers)
+
+
+def _missing(split: SplitSpec, tasks: Sequence[ShardTask], job: Job) -> list[int]:
+    return [
+        index
+        for task in tasks
+        if task.split == split.name and finished(task, job, Check.SIZE) is None
+        for index in task.indices
+        if unpark_of(task, index, job) is None
+    ]
+
+
+def _kind(split: SplitSpec) -> bytes:
+    """Return what two splits share whose samples take the same time."""
+    document = dict(split.document)
+    document.pop("samples", None)
+    return canonical_json(document)
+
+
+def _measure(maker: SampleMaker, split: SplitSpec, index: int) -> ParkedSample:
+    made = next(maker.make(split, [index]))
+    if isinstance(made, SampleFailure):
+        raise RenderError(f"the sample to be measured failed: {made}")
+    return made
+
+
+def _extrapolate(
+    split: SplitSpec, samples: int, measured: ParkedSample, workers: int
+) -> SplitEstimate:
+    seconds = measured.provenance.seconds["total"]
+    size = sum(_stored_bytes(len(data)) for data in measured.members.values())
+    return SplitEstimate(
+        split=split.name,
+        samples=samples,
+        renders=samples * measured.provenance.renders,
+        size_bytes=samples * size,
+        seconds=samples * seconds / workers,
+        seconds_per_sample=seconds,
+    )
+
+
+def _stored_bytes(size: int) -> int:
+    return _TAR_BLOCK_BYTES * (1 + -(-size // _TAR_BLOCK_BYTES))
+
+
+def _ignore(event: object) -> None:
+    del event

@@ -1,0 +1,255 @@
+"""``robustclevr generate``: the whole dataset, or the missing rest of it.
+
+A valid spec enters; a folder with shards, receipts and the files of whole splits is left, whatever
+stopped earlier runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from robustclevr.errors import SpecError
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.run.blender_process import BlenderCommand, BlenderSetup
+from robustclevr.run.forecast import Forecast
+from robustclevr.run.job import (
+    Job,
+    OnEvent,
+    RunStarted,
+    SampleFailure,
+    ShardBroken,
+)
+from robustclevr.run.leases import remove_expired_leases
+from robustclevr.run.local import run_local
+from robustclevr.run.prepare import chosen_splits, dataset_content, prepare, split_fingerprints
+from robustclevr.run.publish import published
+from robustclevr.run.scratch import sweep_scratch
+from robustclevr.run.shards import Selection, ShardTask, select, shard_tasks
+from robustclevr.run.whole import refresh
+from robustclevr.spec import DatasetSpec
+from robustclevr.store.atomic import remove_empty_dirs, remove_stale_temps
+from robustclevr.store.dataset import Dataset
+from robustclevr.store.layout import Layout
+from robustclevr.store.parking import clear_parked, parked_indices
+from robustclevr.store.receipts import Check
+
+BACKENDS = ("local", "ray", "slurm")
+
+
+@dataclass(frozen=True)
+class GenerateOptions:
+    """Where and how a dataset is made; none of it changes a byte of the shards.
+
+    Attributes
+    ----------
+    splits : tuple of str
+        Names of splits; all where empty.
+    selection : Selection or None
+        Part of all shards that this machine makes.
+    workers : int or None
+        Processes; None for one to two cores.
+    backend : str
+        ``local``.
+    device : str
+    command : BlenderCommand
+    force : bool
+        Remake what another spec left in the folder.
+    sample_timeout_s : float or None
+        None derives it from the render settings.
+    """
+
+    splits: tuple[str, ...] = ()
+    selection: Selection | None = None
+    workers: int | None = None
+    backend: str = "local"
+    device: str = "auto"
+    command: BlenderCommand = field(default_factory=BlenderCommand)
+    force: bool = False
+    sample_timeout_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a run ended.
+
+    Attributes
+    ----------
+    shards, samples : int
+        That were asked for.
+    missing_shards : int
+        That were not there when the run began.
+    failures : tuple of SampleFailure
+        Samples that could not be made.
+    whole_splits : tuple of str
+        Splits of the folder of which every shard is there now.
+    """
+
+    shards: int
+    samples: int
+    missing_shards: int
+    failures: tuple[SampleFailure, ...]
+    whole_splits: tuple[str, ...]
+
+    @property
+    def nothing_to_do(self) -> bool:
+        """True if all that was asked for was there already."""
+        return self.missing_shards == 0
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 1 if a sample could not be made."""
+        return 1 if self.failures else 0
+
+
+def generate(
+    spec: DatasetSpec,
+    recipes: Mapping[str, LoadedRecipe],
+    out: Path,
+    options: GenerateOptions,
+    on_event: OnEvent,
+) -> Summary:
+    """Make a dataset, or the missing rest of it.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+    recipes : mapping of str to LoadedRecipe
+        Shipped ones and the user's.
+    out : Path
+        The dataset's folder; made where it is missing.
+    options : GenerateOptions
+    on_event : callable
+        Hears of progress, see :mod:`robustclevr.run.job`.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    SpecError
+        If the folder was made with another spec, or an option names nothing.
+    StoreError
+        If the disk refuses: names file and sample.
+    SetupError
+        If there is no Blender.
+    KeyboardInterrupt
+        On SIGINT and SIGTERM, after all workers ended; finished samples are kept.
+    """
+    layout = Layout(out)
+    splits = chosen_splits(spec, options.splits)
+    _require_local(options.backend)
+    fingerprints = split_fingerprints(splits, recipes, spec.seed)
+    content = dataset_content(spec, splits, fingerprints)
+    prepare(layout, content, recipes, force=options.force)
+    sweep(layout)
+    tasks = select(shard_tasks(splits), options.selection)
+    workers, threads = share_cores(options.workers, len(tasks))
+    job = Job(
+        root=out.resolve(),
+        splits=splits,
+        fingerprints=fingerprints,
+        root_seed=spec.seed,
+        renderer=blender_setup(recipes, threads, options),
+        sample_timeout_s=options.sample_timeout_s,
+    )
+    missing = tuple(task for task in tasks if not _is_done(task, job, on_event))
+    on_event(_started(tasks, missing, layout, workers))
+    failures: tuple[SampleFailure, ...] = ()
+    if missing:
+        watched = Forecast(missing, job, workers, on_event)
+        try:
+            failures = run_local(missing, job, workers=workers, on_event=watched)
+        finally:
+            sweep(layout)
+    states = refresh(Dataset.open(out), Check.SIZE)
+    remove_empty_dirs(layout.work)
+    return Summary(
+        shards=len(tasks),
+        samples=sum(task.count for task in tasks),
+        missing_shards=len(missing),
+        failures=failures,
+        whole_splits=tuple(state.split for state in states if state.whole),
+    )
+
+
+def share_cores(workers: int | None, shards: int) -> tuple[int, int]:
+    """Return how many workers run, and how many threads each gives Blender.
+
+    Two threads a worker by default: a render keeps two cores busy, and a sample's serial parts
+    leave less idle than with more.
+
+    Parameters
+    ----------
+    workers : int or None
+        As asked for.
+    shards : int
+        A worker needs one.
+
+    Raises
+    ------
+    SpecError
+        If ``workers`` is not positive.
+    """
+    if workers is not None and workers < 1:
+        raise SpecError.single(f"{workers} workers make nothing", file="--workers", hint=">= 1")
+    cores = len(os.sched_getaffinity(0))
+    count = max(1, min(workers or cores // 2, shards))
+    return count, max(1, cores // count)
+
+
+def blender_setup(
+    recipes: Mapping[str, LoadedRecipe], threads: int, options: GenerateOptions
+) -> BlenderSetup:
+    """Return what each Blender process is told."""
+    files = tuple((str(loaded.path.resolve()), loaded.shipped) for loaded in recipes.values())
+    return BlenderSetup(files, threads, options.device, options.command)
+
+
+def sweep(layout: Layout) -> None:
+    """Remove what dead processes left: temporary files, leases, scratch folders."""
+    with contextlib.suppress(OSError):
+        remove_stale_temps(layout)
+        remove_expired_leases(layout)
+        sweep_scratch()
+        remove_empty_dirs(layout.work)
+
+
+def _require_local(backend: str) -> None:
+    if backend != "local":
+        raise SpecError.single(
+            f"backend '{backend}' is not built yet",
+            file="--backend",
+            hint="use 'local', on several machines with --shards i/n and then 'robustclevr index'",
+        )
+
+
+def _is_done(task: ShardTask, job: Job, on_event: OnEvent) -> bool:
+    def broken(reason: str) -> None:
+        on_event(ShardBroken(task.split, task.shard, reason))
+
+    receipt = published(task, job, Check.SHA256, broken)
+    done = receipt is not None and (receipt.start, receipt.count) == (task.start, task.count)
+    if done:
+        # A run that was stopped between receipt and clearing leaves these.
+        clear_parked(task.split, task.shard, job.layout)
+    return done
+
+
+def _started(
+    tasks: tuple[ShardTask, ...], missing: tuple[ShardTask, ...], layout: Layout, workers: int
+) -> RunStarted:
+    open_samples = sum(task.count for task in missing)
+    parked = sum(len(parked_indices(task.split, task.shard, layout)) for task in missing)
+    samples = sum(task.count for task in tasks)
+    return RunStarted(
+        shards=len(tasks),
+        shards_done=len(tasks) - len(missing),
+        samples=samples,
+        samples_done=samples - open_samples + min(parked, open_samples),
+        workers=workers,
+    )

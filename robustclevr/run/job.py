@@ -1,0 +1,201 @@
+"""What a worker is told, and what it reports; all of it can be pickled.
+
+The same records serve every backend: a job describes the run, a task one shard of it, an outcome
+what became of the shard, and events what a progress display needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from robustclevr.records import Receipt
+from robustclevr.run.blender_process import BlenderSetup
+from robustclevr.run.shards import ShardTask, sample_name
+from robustclevr.spec import SplitSpec
+from robustclevr.store.layout import Layout
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run on one folder, as every worker needs it.
+
+    Attributes
+    ----------
+    root : Path
+        The dataset's folder.
+    splits : tuple of SplitSpec
+    fingerprints : mapping of str to str
+        Of these splits.
+    root_seed : int
+    renderer : BlenderSetup
+        Recipe files included.
+    sample_timeout_s : float or None
+        Time limit of one sample; None derives it from the render settings.
+    recycle_after : int
+        Samples after which a Blender process is replaced by a fresh one. Chosen: a start costs
+        about a second, some hundred samples take minutes.
+    recycle_rss_bytes : int
+        Resident memory beyond which it is replaced earlier. Chosen: five times what a scene of
+        ten objects needs.
+    """
+
+    root: Path
+    splits: tuple[SplitSpec, ...]
+    fingerprints: Mapping[str, str]
+    root_seed: int
+    renderer: BlenderSetup
+    sample_timeout_s: float | None = None
+    recycle_after: int = 500
+    recycle_rss_bytes: int = 3 << 30
+
+    @property
+    def layout(self) -> Layout:
+        """Paths of the dataset."""
+        return Layout(self.root)
+
+    def split(self, name: str) -> SplitSpec:
+        """Return a split by name; KeyError if it is not part of the job."""
+        return {split.name: split for split in self.splits}[name]
+
+
+@dataclass(frozen=True)
+class SampleFailure:
+    """A sample that could not be made, and why."""
+
+    split: str
+    index: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{sample_name(self.split, self.index)}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a shard.
+
+    Attributes
+    ----------
+    task : ShardTask
+    receipt : Receipt or None
+        None where the shard is not finished.
+    failures : tuple of SampleFailure
+    leased : bool
+        True if another run works on it: nothing was done.
+    gave_up : bool
+        True if the renderer died time and again: the worker should take no further shard.
+    """
+
+    task: ShardTask
+    receipt: Receipt | None = None
+    failures: tuple[SampleFailure, ...] = ()
+    leased: bool = False
+    gave_up: bool = False
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """How much there is to do: in this selection, and how much of it is there already."""
+
+    shards: int
+    shards_done: int
+    samples: int
+    samples_done: int
+    workers: int
+
+
+@dataclass(frozen=True)
+class ShardBroken:
+    """A shard is there but is not what its receipt says; it will be made again."""
+
+    split: str
+    shard: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class SampleStarted:
+    """A worker began to plan and render a sample."""
+
+    split: str
+    index: int
+
+
+@dataclass(frozen=True)
+class SampleDone:
+    """A sample is parked.
+
+    Attributes
+    ----------
+    split, index : str, int
+    seconds : float
+        What it took; 0 for one that was found finished. [s]
+    size_bytes : int
+    found : bool
+        True if an earlier run had made it.
+    """
+
+    split: str
+    index: int
+    seconds: float
+    size_bytes: int
+    found: bool = False
+
+
+@dataclass(frozen=True)
+class SampleFailed:
+    """A sample could not be made; the others go on."""
+
+    failure: SampleFailure
+
+
+@dataclass(frozen=True)
+class ShardDone:
+    """A shard and its receipt are in place."""
+
+    split: str
+    shard: int
+    count: int
+
+
+@dataclass(frozen=True)
+class LongRun:
+    """The run will take more than an hour; from the first measured sample.
+
+    Attributes
+    ----------
+    samples : int
+        Still to make.
+    seconds : float
+        [s]
+    size_bytes : int
+        Disk space that the missing samples will take.
+    """
+
+    samples: int
+    seconds: float
+    size_bytes: int
+
+
+Event = RunStarted | ShardBroken | SampleStarted | SampleDone | SampleFailed | ShardDone | LongRun
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Fatal:
+    """An error that stops the whole run, in a form that can be sent.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the error's class.
+    message : str
+    notes : tuple of str
+        Traceback lines, for ``--debug``.
+    """
+
+    kind: str
+    message: str
+    notes: tuple[str, ...] = field(default=())

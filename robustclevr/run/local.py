@@ -1,0 +1,233 @@
+"""The local backend: worker processes of this machine, each with a Blender of its own.
+
+Shard tasks go out one at a time over a pipe; events and outcomes come back. Workers end when told,
+when a signal says so, and when this process is gone, however it went.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from types import FrameType
+
+import robustclevr.errors
+from robustclevr.errors import RobustClevrError
+from robustclevr.run.job import (
+    Fatal,
+    Job,
+    OnEvent,
+    Outcome,
+    SampleFailed,
+    SampleFailure,
+    SampleStarted,
+)
+from robustclevr.run.local_worker import work_until_told
+from robustclevr.run.samples import MAX_DEATHS
+from robustclevr.run.shards import ShardTask
+
+_LEASED_WAIT_S = 1.0
+_STOP_TIMEOUT_S = 15.0  # chosen: a worker ends as soon as its file is written
+
+
+@dataclass
+class _Worker:
+    """One worker process as we see it."""
+
+    process: SpawnProcess
+    pipe: Connection
+    task: ShardTask | None = None
+    sample: int | None = None
+
+
+def run_local(
+    tasks: Sequence[ShardTask], job: Job, *, workers: int, on_event: OnEvent
+) -> tuple[SampleFailure, ...]:
+    """Make shards with worker processes.
+
+    Parameters
+    ----------
+    tasks : sequence of ShardTask
+    job : Job
+    workers : int
+        Processes, >= 1.
+    on_event : callable
+        Called in this process.
+
+    Returns
+    -------
+    tuple of SampleFailure
+        Empty if every shard was made, here or by another run on the folder.
+
+    Raises
+    ------
+    StoreError, SetupError
+        What stops everything: a disk that refuses, no Blender.
+    KeyboardInterrupt
+        On SIGINT and SIGTERM, after all workers have ended.
+    """
+    pool = _Pool(tasks, job, on_event)
+    with _terminate_like_interrupt():
+        try:
+            pool.run(workers)
+        finally:
+            pool.stop()
+    return tuple(pool.failures)
+
+
+class _Pool:
+    def __init__(self, tasks: Sequence[ShardTask], job: Job, on_event: OnEvent) -> None:
+        self.failures: list[SampleFailure] = []
+        self._job, self._on_event = job, on_event
+        self._waiting = deque(tasks)
+        self._leased: deque[tuple[float, ShardTask]] = deque()
+        self._workers: list[_Worker] = []
+        self._deaths = 0
+
+    def run(self, count: int) -> None:
+        for _ in range(min(count, len(self._waiting))):
+            self._start()
+        while self._workers:
+            self._release_leased()
+            for worker in list(self._workers):
+                if worker.task is None:
+                    self._dispatch(worker)
+            self._listen()
+
+    def stop(self) -> None:
+        """End all workers: ask first, then kill."""
+        for worker in self._workers:
+            worker.process.terminate()
+        deadline = time.monotonic() + _STOP_TIMEOUT_S
+        try:
+            for worker in self._workers:
+                worker.process.join(max(0.0, deadline - time.monotonic()))
+        finally:
+            for worker in self._workers:
+                worker.process.kill()
+                worker.process.join()
+                worker.pipe.close()
+            self._workers.clear()
+
+    def _start(self) -> None:
+        # A fresh interpreter and not a fork: nothing of ours, such as an open file, leaks into it.
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=work_until_told, args=(self._job, theirs), daemon=True)
+        process.start()
+        theirs.close()
+        self._workers.append(_Worker(process, ours))
+
+    def _release_leased(self) -> None:
+        while self._leased and self._leased[0][0] <= time.monotonic():
+            self._waiting.append(self._leased.popleft()[1])
+
+    def _dispatch(self, worker: _Worker) -> None:
+        if self._waiting:
+            worker.task, worker.sample = self._waiting.popleft(), None
+            with contextlib.suppress(OSError):  # a dead worker is noticed when we listen
+                worker.pipe.send(worker.task)
+        elif not self._leased:
+            self._retire(worker)
+
+    def _retire(self, worker: _Worker) -> None:
+        with contextlib.suppress(OSError):
+            worker.pipe.send(None)
+        worker.process.join(_STOP_TIMEOUT_S)
+        worker.process.kill()
+        worker.process.join()
+        worker.pipe.close()
+        self._workers.remove(worker)
+
+    def _listen(self) -> None:
+        timeout_s = None
+        if self._leased:
+            timeout_s = max(0.0, self._leased[0][0] - time.monotonic())
+        by_pipe = {worker.pipe: worker for worker in self._workers}
+        for pipe in wait(list(by_pipe), timeout_s) if by_pipe else ():
+            worker = by_pipe[pipe]  # type: ignore[index]
+            try:
+                message = worker.pipe.recv()
+            except (EOFError, OSError):
+                self._mourn(worker)
+            else:
+                self._hear(worker, message)
+
+    def _hear(self, worker: _Worker, message: object) -> None:
+        if isinstance(message, Fatal):
+            raise revived(message)
+        if isinstance(message, Outcome):
+            self._settle(worker, message)
+            return
+        if isinstance(message, SampleStarted):
+            worker.sample = message.index
+        if isinstance(message, SampleFailed):
+            self.failures.append(message.failure)
+        self._on_event(message)  # type: ignore[arg-type]
+
+    def _settle(self, worker: _Worker, outcome: Outcome) -> None:
+        worker.task = worker.sample = None
+        if outcome.leased:
+            self._leased.append((time.monotonic() + _LEASED_WAIT_S, outcome.task))
+        if outcome.receipt is not None:
+            self._deaths = 0
+        if outcome.gave_up:
+            self._retire(worker)
+
+    def _mourn(self, worker: _Worker) -> None:
+        """Report the sample a worker died on, and start another worker in its place."""
+        worker.process.join(_STOP_TIMEOUT_S)
+        code = worker.process.exitcode
+        self._workers.remove(worker)
+        worker.pipe.close()
+        self._deaths += 1
+        if worker.task is not None:
+            index = worker.task.start if worker.sample is None else worker.sample
+            reason = f"the worker process that made it ended with {_exit_text(code)}"
+            failure = SampleFailure(worker.task.split, index, reason)
+            self.failures.append(failure)
+            self._on_event(SampleFailed(failure))
+        if (self._waiting or self._leased) and self._deaths < MAX_DEATHS:
+            self._start()
+
+
+def revived(fatal: Fatal) -> RobustClevrError:
+    """Return the error that a worker sent."""
+    kind = getattr(robustclevr.errors, fatal.kind, RobustClevrError)
+    error = RobustClevrError(fatal.message)
+    if isinstance(kind, type) and issubclass(kind, RobustClevrError):
+        error = kind(fatal.message)
+    for note in fatal.notes:
+        error.add_note(note)
+    return error
+
+
+def _exit_text(code: int | None) -> str:
+    if code is not None and code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"exit code {code}"
+
+
+@contextlib.contextmanager
+def _terminate_like_interrupt() -> Iterator[None]:
+    """Within the block SIGTERM stops as Ctrl-C does; without effect outside the main thread."""
+
+    def interrupt(_signum: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,61 @@
+"""The life of one local worker process."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+from types import FrameType
+
+from robustclevr.errors import RobustClevrError
+from robustclevr.run.job import Fatal, Job
+from robustclevr.run.work import ShardWorker
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def work_until_told(job: Job, pipe: Connection) -> None:
+    """Make the shards that come over a pipe until None comes, a signal, or the parent's end.
+
+    Parameters
+    ----------
+    job : Job
+    pipe : Connection
+        Tasks come in; events, outcomes, or one :class:`Fatal` go out.
+    """
+    # Ctrl-C reaches the whole process group; the parent decides and sends SIGTERM.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _interrupt)
+    die_with_parent()
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, EOFError):
+        try:
+            with ShardWorker(job, pipe.send) as worker:
+                while (task := pipe.recv()) is not None:
+                    pipe.send(worker.execute(task))
+        except RobustClevrError as error:
+            notes = tuple(getattr(error, "__notes__", ()))
+            pipe.send(Fatal(type(error).__name__, str(error), notes))
+        except (BrokenPipeError, EOFError):
+            raise
+        except Exception as error:  # noqa: BLE001 - the parent reports it, with its traceback
+            message = f"internal error in a worker: {type(error).__name__}: {error}"
+            pipe.send(Fatal("", message, (traceback.format_exc(),)))
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to send SIGTERM when the parent ends, even by SIGKILL; Linux only."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    parent = parent_process()
+    if parent is not None and os.getppid() != parent.pid:  # it ended before we asked
+        raise SystemExit(1)
+
+
+def _interrupt(_signum: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

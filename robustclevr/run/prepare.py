@@ -1,0 +1,148 @@
+"""The first step of a run: what the folder holds already, and whether the spec may go on in it.
+
+Writes ``dataset.json`` and the user's recipe files, and removes what no longer belongs there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from robustclevr import DATASET_VERSION
+from robustclevr.errors import SpecError, StoreError, suggest
+from robustclevr.plan import fingerprint
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.spec import DatasetSpec, SplitSpec
+from robustclevr.store.atomic import disk_error, write_atomic
+from robustclevr.store.dataset_json import (
+    changed_splits,
+    describe,
+    entries,
+    extended,
+    read_dataset_json,
+    write_dataset_json,
+)
+from robustclevr.store.layout import Layout, shard_count
+
+
+def chosen_splits(spec: DatasetSpec, names: Sequence[str]) -> tuple[SplitSpec, ...]:
+    """Return the splits called ``names`` in the spec's order; all where none is named.
+
+    Raises
+    ------
+    SpecError
+        If one is unknown: names the nearest spelling.
+    """
+    known = [split.name for split in spec.splits]
+    for name in names:
+        if name not in known:
+            raise SpecError.single(
+                f"unknown split '{name}'", file="--splits", hint=suggest(name, known)
+            )
+    return tuple(split for split in spec.splits if not names or split.name in names)
+
+
+def split_fingerprints(
+    splits: Sequence[SplitSpec], recipes: Mapping[str, LoadedRecipe], root_seed: int
+) -> dict[str, str]:
+    """Return the fingerprint of each split by name."""
+    return {split.name: fingerprint(split, recipes, root_seed=root_seed) for split in splits}
+
+
+def dataset_content(
+    spec: DatasetSpec, splits: Sequence[SplitSpec], fingerprints: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what ``dataset.json`` says of these splits."""
+    header = {
+        "name": spec.name,
+        "summary": spec.summary,
+        "source": spec.source,
+        "licence": spec.licence,
+        "seed": spec.seed,
+        "dataset_version": DATASET_VERSION,
+    }
+    documents = {
+        split.name: {
+            **split.document,
+            "samples": split.samples,
+            "shard_size": split.shard_size,
+        }
+        for split in splits
+    }
+    return describe(header=header, splits=documents, fingerprints=fingerprints)
+
+
+def prepare(
+    layout: Layout, content: Mapping[str, Any], recipes: Mapping[str, LoadedRecipe], *, force: bool
+) -> None:
+    """Make the folder ready for a run.
+
+    Parameters
+    ----------
+    layout : Layout
+    content : mapping
+        From :func:`dataset_content`.
+    recipes : mapping of str to LoadedRecipe
+    force : bool
+        Where the folder was made with another spec, remove what differs instead of refusing.
+
+    Raises
+    ------
+    SpecError
+        If the folder was made with another spec, unless forced.
+    StoreError
+        If it cannot be written, or its ``dataset.json`` was altered, unless forced.
+    """
+    old = _existing(layout, force=force)
+    if old is not None and not force:
+        content = extended(old, content, layout.dataset_json)
+    if old is not None:
+        _remove_outdated(layout, old, content)
+    write_dataset_json(content, layout)
+    copy_recipes(recipes, layout)
+
+
+def copy_recipes(recipes: Mapping[str, LoadedRecipe], layout: Layout) -> None:
+    """Copy the user's own recipe files, and their curves, into the dataset.
+
+    They are kept for the reader; they never run from there unless ``--recipes`` says so.
+    """
+    for loaded in recipes.values():
+        if loaded.shipped:
+            continue
+        for path in (loaded.path, loaded.path.with_name(f"{loaded.path.stem}.curve.json")):
+            target = layout.recipes / path.name
+            if path.is_file() and not _same(path, target):
+                write_atomic(target, path.read_bytes(), layout)
+
+
+def _existing(layout: Layout, *, force: bool) -> dict[str, Any] | None:
+    try:
+        return read_dataset_json(layout)
+    except StoreError as error:
+        if force:
+            return None
+        raise StoreError(f"{error}; --force makes it anew") from error
+
+
+def _remove_outdated(layout: Layout, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Remove what a run under ``new`` neither keeps nor replaces; only a forced run has any."""
+    try:
+        for name in changed_splits(old, new):
+            shutil.rmtree(layout.split(name), ignore_errors=True)
+            shutil.rmtree(layout.work / name, ignore_errors=True)
+        after = entries(new)
+        for name, entry in entries(old).items():
+            if name in after:
+                kept = shard_count(after[name].samples, entry.shard_size)
+                for shard in range(kept, shard_count(entry.samples, entry.shard_size)):
+                    layout.receipt(name, shard).unlink(missing_ok=True)
+                    layout.tar(name, shard).unlink(missing_ok=True)
+    except OSError as error:
+        raise disk_error(layout.root, error) from error
+
+
+def _same(path: Path, target: Path) -> bool:
+    return target.is_file() and target.read_bytes() == path.read_bytes()

@@ -1,0 +1,209 @@
+"""Plans to finished samples, one Blender process, two samples at a time.
+
+While Blender renders a sample, the one before it is encoded and the next one is planned.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import robustclevr
+from robustclevr.errors import RecipeError, RenderError, RobustClevrError, SamplingError
+from robustclevr.plan import make_plan
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.records import Plan, Render
+from robustclevr.run.blender_process import BlenderProcess
+from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
+from robustclevr.scenes import amodal_pixels, scene_to_clevr
+from robustclevr.spec import SplitSpec
+from robustclevr.store.parking import ParkedSample, Provenance
+from robustclevr.store.sample import sample_members
+
+MAX_DEATHS = 3
+"""Blender processes that may die one after the other before a worker gives up. Chosen."""
+
+_SAMPLE_ERRORS = (RenderError, RecipeError, SamplingError)
+
+
+class GaveUpError(RobustClevrError):
+    """The renderer died too often in a row."""
+
+
+@dataclass
+class _Flight:
+    """One sample on its way through the pipeline."""
+
+    plan: Plan
+    plan_s: float
+    startup_s: float = 0.0
+    process: BlenderProcess | None = None
+
+
+class SampleMaker:
+    """Makes samples with a Blender process of its own; a context manager.
+
+    Parameters
+    ----------
+    job : Job
+    recipes : mapping of str to LoadedRecipe
+        The files of ``job.renderer.recipes``, loaded.
+    on_event : callable
+        Hears when a sample is started.
+    """
+
+    def __init__(self, job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> None:
+        self._job, self._recipes, self._on_event = job, recipes, on_event
+        self._process: BlenderProcess | None = None
+        self._deaths = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        process, self._process = self._process, None
+        if process is not None and kind is None:
+            process.close()
+        elif process is not None:
+            process.kill()
+
+    def make(
+        self, split: SplitSpec, indices: Iterable[int]
+    ) -> Iterator[ParkedSample | SampleFailure]:
+        """Yield each sample, or why it could not be made, in order.
+
+        Parameters
+        ----------
+        split : SplitSpec
+        indices : iterable of int
+
+        Raises
+        ------
+        SetupError
+            If there is no Blender.
+        GaveUpError
+            If Blender died :data:`MAX_DEATHS` times in a row.
+        """
+        clock = _Clock()
+        flying: _Flight | None = None
+        for index in indices:
+            self._on_event(SampleStarted(split.name, index))
+            planned = self._plan(split, index)
+            landed = None if flying is None else (flying, self._collect(flying))
+            if self._deaths < MAX_DEATHS and isinstance(planned, _Flight):
+                planned = self._submit(planned)
+            flying = planned if isinstance(planned, _Flight) else None
+            if landed is not None:
+                yield self._finish(*landed, clock)
+            if self._deaths >= MAX_DEATHS:
+                raise GaveUpError(f"Blender died {self._deaths} times in a row")
+            if isinstance(planned, SampleFailure):
+                yield planned
+        if flying is not None:
+            yield self._finish(flying, self._collect(flying), clock)
+
+    def _plan(self, split: SplitSpec, index: int) -> _Flight | SampleFailure:
+        started = time.monotonic()
+        try:
+            plan = make_plan(split, self._recipes, root_seed=self._job.root_seed, index=index)
+        except _SAMPLE_ERRORS as error:
+            return SampleFailure(split.name, index, str(error))
+        return _Flight(plan, time.monotonic() - started)
+
+    def _submit(self, flight: _Flight) -> _Flight | SampleFailure:
+        try:
+            flight.process, flight.startup_s = self._ready_process()
+            flight.process.submit(flight.plan)
+        except RenderError as error:
+            self._deaths += 1
+            return _failure(flight.plan, error)
+        return flight
+
+    def _collect(self, flight: _Flight) -> Render | SampleFailure:
+        process = flight.process
+        try:
+            if process is None:
+                raise RenderError("the sample was never given to a renderer")
+            render = process.collect()
+        except _SAMPLE_ERRORS as error:
+            died = process is None or not process.alive
+            self._deaths = self._deaths + 1 if died else 0
+            return _failure(flight.plan, error)
+        self._deaths = 0
+        return render
+
+    def _finish(
+        self, flight: _Flight, landed: Render | SampleFailure, clock: _Clock
+    ) -> ParkedSample | SampleFailure:
+        if isinstance(landed, SampleFailure):
+            return landed
+        started = time.monotonic()
+        try:
+            members = encode(flight.plan, landed)
+        except RenderError as error:
+            return _failure(flight.plan, error)
+        encode_s = time.monotonic() - started
+        seconds = {
+            **{name: float(landed.seconds[name]) for name in ("cycles", "labels", "compositor")},
+            "encode": encode_s,
+            "other": float(landed.seconds["other"]) + flight.plan_s,
+            "startup": flight.startup_s,
+            "total": clock.lap() - flight.startup_s,
+        }
+        versions = {"robustclevr": robustclevr.__version__, **landed.versions}
+        return ParkedSample(
+            index=flight.plan.index,
+            fingerprint=self._job.fingerprints[flight.plan.split],
+            provenance=Provenance(versions, landed.device, seconds, landed.renders),
+            members=members,
+        )
+
+    def _ready_process(self) -> tuple[BlenderProcess, float]:
+        """Return a living process, fresh where need be, and how long starting it took. [s]."""
+        process = self._process
+        if process is not None and (not process.alive or self._is_worn(process)):
+            self._process = None
+            process.close()
+        if self._process is not None:
+            return self._process, 0.0
+        self._process = BlenderProcess(self._job.renderer, timeout_s=self._job.sample_timeout_s)
+        return self._process, self._process.startup_s
+
+    def _is_worn(self, process: BlenderProcess) -> bool:
+        return (
+            process.rendered >= self._job.recycle_after
+            or process.rss_bytes > self._job.recycle_rss_bytes
+        )
+
+
+class _Clock:
+    """Time between finished samples, so that the laps add up to the whole."""
+
+    def __init__(self) -> None:
+        self._mark = time.monotonic()
+
+    def lap(self) -> float:
+        now = time.monotonic()
+        lap_s, self._mark = now - self._mark, now
+        return lap_s
+
+
+def encode(plan: Plan, render: Render) -> dict[str, bytes]:
+    """Return the files of one rendered sample, by member name without the key."""
+    settings, scene = plan.settings, plan.scene
+    whole_px: tuple[int, ...] = ()
+    if render.amodal is None:
+        whole_px = amodal_pixels(scene.objects, scene.camera, settings.height, settings.width)
+    return sample_members(plan, render, scene=scene_to_clevr(scene), unoccluded_px=whole_px)
+
+
+def _failure(plan: Plan, error: RobustClevrError) -> SampleFailure:
+    return SampleFailure(plan.split, plan.index, str(error))

@@ -1,0 +1,146 @@
+"""What every backend runs in a worker: one shard from its missing samples to its receipt.
+
+A task enters, an outcome leaves. Each finished sample is parked at once; when all are there, the
+shard is put in place, its receipt after it, and the parked files go.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from robustclevr.errors import StoreError
+from robustclevr.recipe import LoadedRecipe, load_recipe
+from robustclevr.run.job import (
+    Job,
+    OnEvent,
+    Outcome,
+    SampleDone,
+    SampleFailed,
+    SampleFailure,
+    ShardDone,
+)
+from robustclevr.run.leases import Lease
+from robustclevr.run.publish import finished, publish, reuse_published, unpark_of
+from robustclevr.run.samples import GaveUpError, SampleMaker
+from robustclevr.run.shards import ShardTask, sample_name
+from robustclevr.store.parking import ParkedSample, clear_parked, park
+from robustclevr.store.receipts import Check
+
+
+def execute_shard(task: ShardTask, job: Job, on_event: OnEvent | None = None) -> Outcome:
+    """Make one shard in this process, with a Blender of its own.
+
+    Parameters
+    ----------
+    task : ShardTask
+    job : Job
+    on_event : callable, optional
+        Hears of every sample.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    StoreError
+        If the disk refuses; says which file and which sample.
+    SetupError
+        If there is no Blender.
+    """
+    with ShardWorker(job, on_event or _ignore) as worker:
+        return worker.execute(task)
+
+
+class ShardWorker:
+    """Makes one shard after the other with one Blender process; a context manager.
+
+    Parameters
+    ----------
+    job : Job
+    on_event : callable
+    """
+
+    def __init__(self, job: Job, on_event: OnEvent) -> None:
+        self._job, self._layout, self._on_event = job, job.layout, on_event
+        self._stack = ExitStack()
+        self._maker = SampleMaker(job, load_job_recipes(job), on_event)
+        self._samples, self._started = 0, time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(self._maker)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def execute(self, task: ShardTask) -> Outcome:
+        """Make a shard, or finish one; see :func:`execute_shard`."""
+        lease = Lease.acquire(task.split, task.shard, self._layout)
+        if lease is None:
+            return Outcome(task, leased=True)
+        with lease:
+            receipt = finished(task, self._job, Check.SHA256)
+            if receipt is None:
+                failures, gave_up = self._make_missing(task, lease)
+                if failures or gave_up:
+                    return Outcome(task, failures=failures, gave_up=gave_up)
+                receipt = publish(task, self._job)
+            clear_parked(task.split, task.shard, self._layout)
+        self._on_event(ShardDone(task.split, task.shard, task.count))
+        return Outcome(task, receipt)
+
+    def _make_missing(
+        self, task: ShardTask, lease: Lease
+    ) -> tuple[tuple[SampleFailure, ...], bool]:
+        """Park every sample of a shard that is not there yet; return what failed."""
+        reuse_published(task, self._job)
+        missing = []
+        for index in task.indices:
+            sample = unpark_of(task, index, self._job)
+            if sample is None:
+                missing.append(index)
+            else:
+                size = sum(map(len, sample.members.values()))
+                self._on_event(SampleDone(task.split, index, 0.0, size, found=True))
+        failures: list[SampleFailure] = []
+        try:
+            for made in self._maker.make(self._job.split(task.split), missing):
+                if isinstance(made, SampleFailure):
+                    failures.append(made)
+                    self._on_event(SampleFailed(made))
+                else:
+                    self._park(made, task)
+                    lease.note(self._samples, time.monotonic() - self._started)
+        except GaveUpError:
+            return tuple(failures), True
+        return tuple(failures), False
+
+    def _park(self, sample: ParkedSample, task: ShardTask) -> None:
+        try:
+            size = park(sample, task.split, task.shard, self._layout)
+        except StoreError as error:
+            name = sample_name(task.split, sample.index)
+            raise StoreError(f"sample {name} could not be kept: {error}") from error
+        self._samples += 1
+        seconds = sample.provenance.seconds["total"]
+        self._on_event(SampleDone(task.split, sample.index, seconds, size))
+
+
+def load_job_recipes(job: Job) -> dict[str, LoadedRecipe]:
+    """Load the recipe files that a job names."""
+    files = (load_recipe(Path(path), shipped=shipped) for path, shipped in job.renderer.recipes)
+    return {loaded.recipe.id: loaded for loaded in files}
+
+
+def _ignore(event: object) -> None:
+    del event
