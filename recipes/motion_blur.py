@@ -9,9 +9,10 @@ The node counts what lies outside the image as black, which would darken a borde
 mean of those copies that cover it, so a constant image stays constant up to the border.
 
 2**12 steps, the authors' number, would take seconds. Enough are made for 4 a pixel of the
-longest path; and many steps are made in two rounds, fine ones and then coarse ones over their
-result, which for a straight path gives the same evenly spaced copies from the sum of the two
-numbers of steps instead of their product.
+longest path; and where these are many, in two rounds, fine ones and then coarse ones over their
+result: the same evenly spaced copies for the sum of the two numbers of steps instead of their
+product. Against one round of all the steps that Blender can make, 8-bit values differ by at
+most 0.11 on average, and 99.9 % of them by less than 5 (320x240, measured on bpy 4.5).
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from robustclevr.recipe import Parameter, Recipe
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
 
-STEPS_A_PIXEL = 4.0
-"""Chosen: more change no pixel by more than about one gray level (measured on bpy 4.5)."""
+STEPS_A_PIXEL = 4
+"""Chosen: twice as many change 8-bit values by 0.03 on average (measured)."""
 
-MOST_IN_ONE_ROUND = 4
-"""Up to 2**4 steps, a second round costs more than it saves."""
+MOST_IN_ONE_ROUND = 6
+"""Chosen: two rounds interpolate twice, which shows on short paths; 2**6 steps are affordable."""
 
 TREE = "ndrenkow/robustclevr TreeModel"
 
@@ -131,10 +132,13 @@ def _rounds(doublings: int) -> list[tuple[int, float]]:
 
 
 def _doublings(context: CompositorContext) -> int:
-    diagonal = math.hypot(context.height, context.width)
-    per_diagonal = context.number("distance") + context.number("zoom") + abs(context.number("spin"))
-    needed = max(2.0, STEPS_A_PIXEL * per_diagonal * diagonal)
-    return min(int(context.number("iterations")), math.ceil(math.log2(needed)))
+    height, width = context.height, context.width
+    x, y = context.number("center_x"), context.number("center_y")
+    to_corner = math.hypot(max(x, 1 - x) * width, max(y, 1 - y) * height)
+    along = context.number("distance") * math.hypot(height, width)
+    around = (context.number("zoom") + abs(context.number("spin"))) * to_corner
+    needed = math.ceil(math.log2(max(2.0, STEPS_A_PIXEL * (along + around))))
+    return min(int(context.number("iterations")), needed)
 
 
 def _average(context: CompositorContext, image: Socket, doublings: int, share: float) -> Socket:

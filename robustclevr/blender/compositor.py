@@ -326,7 +326,7 @@ def _loaded(paths: Iterable[Path]) -> Any:
 
 def _load(exr: Path) -> Any:
     try:
-        image = bpy.data.images.load(str(exr), check_existing=False)
+        image: Any = bpy.data.images.load(str(exr), check_existing=False)
     except RuntimeError as error:
         raise RenderError(f"{exr}: cannot be read as an image: {error}") from error
     image.colorspace_settings.name = "Non-Color"
