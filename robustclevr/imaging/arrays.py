@@ -54,10 +54,12 @@ def decode_npz(data: bytes) -> dict[str, NDArray[Any]]:
     StoreError
         If ``data`` is not a whole NPZ file.
     """
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        raise StoreError(f"not a readable NPZ file: {len(data)} bytes that are no zip archive")
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, AttributeError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError) as error:
         raise StoreError(f"not a readable NPZ file: {error}") from None
 
 

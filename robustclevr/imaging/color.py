@@ -50,7 +50,7 @@ def linear_to_srgb8(pixels: NDArray[np.float32]) -> NDArray[np.uint8]:
     if np.isnan(pixels).any():
         raise RenderError(_nan_message(pixels))
     # Clipping may keep a negative zero, whose bits lie outside the table; adding 0 mends that.
-    clipped = np.clip(pixels, np.float32(0), np.float32(1)) + np.float32(0)
+    clipped = np.clip(pixels, 0.0, 1.0).astype(np.float32, copy=False) + np.float32(0)
     bins = clipped.view(np.uint32) >> _BIN_SHIFT
     encoded: NDArray[np.uint8] = _FIRST_BYTE[bins]
     encoded += clipped >= _NEXT_STEP[bins]

@@ -62,8 +62,9 @@ def warp_amodal(amodal: NDArray[np.bool_], source: NDArray[np.int32]) -> NDArray
     ndarray of bool, shape (N, H', W')
         False where nothing is seen.
     """
-    flat = amodal.reshape(len(amodal), -1)
-    padded = np.append(flat, np.zeros((len(amodal), 1), np.bool_), axis=1)
+    count, height, width = amodal.shape
+    flat = amodal.reshape(count, height * width)
+    padded = np.append(flat, np.zeros((count, 1), np.bool_), axis=1)
     return padded[:, source]
 
 

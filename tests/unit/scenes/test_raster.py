@@ -54,7 +54,7 @@ def march(
     )
     t = np.zeros((height, width))
     least = np.full((height, width), np.inf)
-    for _ in range(400):
+    for _ in range(200):
         local = (pose[:3, 3] + t[..., np.newaxis] * rays - item.position) @ turn_back.T
         gap = item.radius * distance(item.shape, local / item.radius)
         least = np.minimum(least, gap)

@@ -302,7 +302,7 @@ def test_running_out_of_room_says_what_to_relax() -> None:
 def test_hidden_objects_say_what_to_relax() -> None:
     options = dataclasses.replace(DEFAULTS, objects=(3, 3), min_pixels=20000, tries=1)
     with pytest.raises(
-        SamplingError, match="fewer scene\\.objects; lower scene\\.min_pixels"
+        SamplingError, match=r"fewer scene\.objects; lower scene\.min_pixels"
     ) as caught:
         sample(0, options)
     assert "each needs 800 visible pixels at 64x48, from scene.min_pixels 20000" in str(
