@@ -101,7 +101,7 @@ def metal() -> bpy.types.Material:
     return material
 
 
-def ground() -> bpy.types.Material:
+def plain_ground() -> bpy.types.Material:
     """Return the ground's plain matte grey."""
     material, nodes = _new_material("ground")
     grey = (GROUND_GREY, GROUND_GREY, GROUND_GREY, 1.0)

@@ -115,7 +115,7 @@ def _render_pass(
 ) -> NDArray[np.float32]:
     """Render one sample and return what ``fill(tree, render_layers)`` makes of its passes."""
     result = scratch / "pass.exr"
-    with _one_sample(stage.scene):
+    with _one_sample(stage):
         tree, output = compat.new_compositor(stage.scene)
         try:
             layers = compat.new_node(tree, "CompositorNodeRLayers")
@@ -129,14 +129,19 @@ def _render_pass(
 
 
 @contextmanager
-def _one_sample(scene: Any) -> Iterator[None]:
+def _one_sample(stage: Stage) -> Iterator[None]:
+    scene = stage.scene
     layer, cycles = scene.view_layers[0], scene.cycles
-    with (
-        _changed(cycles, samples=1, use_denoising=False, max_bounces=0),
-        _changed(cycles, pixel_filter_type="BOX", filter_width=_NARROWEST_FILTER_PX),
-        _changed(scene.render, use_compositing=True),
-        _changed(layer, use_pass_object_index=True, use_pass_z=True, use_pass_normal=True),
-    ):
+    with ExitStack() as changes:
+        for light in stage.lights.values():  # nobody looks at the light here: half the time
+            changes.enter_context(_changed(light, hide_render=True))
+        for thing, values in (
+            (cycles, {"samples": 1, "use_denoising": False, "max_bounces": 0}),
+            (cycles, {"pixel_filter_type": "BOX", "filter_width": _NARROWEST_FILTER_PX}),
+            (scene.render, {"use_compositing": True}),
+            (layer, {"use_pass_object_index": True, "use_pass_z": True, "use_pass_normal": True}),
+        ):
+            changes.enter_context(_changed(thing, **values))
         yield
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from robustclevr.blender import materials
 from robustclevr.blender.ground import ground_mesh
+from robustclevr.blender.materials import MATERIALS, plain_ground
 from robustclevr.blender.meshes import UNIT_MESHES, Mesh
 from robustclevr.errors import RenderError, suggest
 from robustclevr.records import Camera, Light, Scene, SceneObject
@@ -25,6 +26,9 @@ AREA_LIGHT_FACTOR = math.pi / 4
 """What today's Blender needs for the energy that CLEVR's file gives its area lights: before 4.0
 Cycles spread an area light's power over a solid angle of 4 and not of pi (blender/blender#109404).
 Without it the ground at the bottom of the image is 17 levels brighter than CLEVR's."""
+
+_LIGHT_KINDS: Mapping[str, Any] = MappingProxyType({"area": "AREA", "sun": "SUN"})
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,11 @@ def build_scene(scene: Any, record: Scene) -> Stage:
     camera = _add_camera(scene, record.camera)
     lights = {light.name: _add_light(scene, light) for light in record.lights}
     ground = _add_mesh(scene, GROUND_NAME, bpy_mesh(GROUND_NAME, ground_mesh()))
-    ground.data.materials.append(materials.ground())
-    shared: dict[tuple[str, str], Any] = {}
+    ground.data.materials.append(plain_ground())
+    wardrobe = _Wardrobe()
     objects = tuple(
-        _add_object(scene, number, item, shared) for number, item in enumerate(record.objects, 1)
+        _add_object(scene, number, item, wardrobe.mesh(item.shape, item.material))
+        for number, item in enumerate(record.objects, 1)
     )
     # Matrices of new objects are only filled in by this.
     scene.view_layers[0].update()
@@ -101,11 +106,10 @@ def _add_camera(scene: Any, record: Camera) -> Any:
 
 
 def _add_light(scene: Any, record: Light) -> Any:
-    kinds: dict[str, Any] = {"area": "AREA", "sun": "SUN"}
-    if record.kind not in kinds:
-        hint = suggest(record.kind, kinds)
+    if record.kind not in _LIGHT_KINDS:
+        hint = suggest(record.kind, _LIGHT_KINDS)
         raise RenderError(f"light '{record.name}' has the kind '{record.kind}'; {hint}")
-    data: Any = bpy.data.lights.new(record.name, kinds[record.kind])
+    data: Any = bpy.data.lights.new(record.name, _LIGHT_KINDS[record.kind])
     data.color, data.use_shadow = record.rgb, True
     if record.kind == "area":
         data.energy = AREA_LIGHT_FACTOR * record.energy
@@ -122,16 +126,8 @@ def _add_light(scene: Any, record: Light) -> Any:
     return light
 
 
-def _add_object(
-    scene: Any,
-    number: int,
-    record: SceneObject,
-    shared: dict[tuple[str, str], Any],
-) -> Any:
-    key = record.shape, record.material
-    if key not in shared:
-        shared[key] = _dressed_mesh(*key)
-    thing = _add_mesh(scene, f"object_{number}", shared[key])
+def _add_object(scene: Any, number: int, record: SceneObject, mesh: Any) -> Any:
+    thing = _add_mesh(scene, f"object_{number}", mesh)
     thing.matrix_world = Matrix.LocRotScale(
         Vector(record.position),
         Matrix.Rotation(record.yaw_rad, 3, "Z"),
@@ -142,14 +138,31 @@ def _add_object(
     return thing
 
 
-def _dressed_mesh(shape: str, material: str) -> Any:
-    for word, allowed in ((shape, UNIT_MESHES), (material, materials.MATERIALS)):
-        if word not in allowed:
-            raise RenderError(f"unknown shape or material '{word}'; {suggest(word, allowed)}")
-    data = bpy_mesh(f"{shape}_{material}", UNIT_MESHES[shape]())
-    present = bpy.data.materials.get(material)
-    data.materials.append(present or materials.MATERIALS[material]())
-    return data
+class _Wardrobe:
+    """The meshes of one scene: each shape is made once, and copied for the second material."""
+
+    def __init__(self) -> None:
+        self._materials: dict[str, Any] = {}
+        self._shapes: dict[str, Any] = {}
+        self._dressed: dict[tuple[str, str], Any] = {}
+
+    def mesh(self, shape: str, material: str) -> Any:
+        """Return the unit mesh of a shape in a material."""
+        if (shape, material) not in self._dressed:
+            if material not in self._materials:
+                self._materials[material] = _known(MATERIALS, "material", material)()
+            if shape not in self._shapes:
+                self._shapes[shape] = bpy_mesh(shape, _known(UNIT_MESHES, "shape", shape)())
+            mesh = self._shapes[shape].copy()
+            mesh.materials.append(self._materials[material])
+            self._dressed[shape, material] = mesh
+        return self._dressed[shape, material]
+
+
+def _known(table: Mapping[str, Callable[[], _Made]], kind: str, name: str) -> Callable[[], _Made]:
+    if name not in table:
+        raise RenderError(f"unknown {kind} '{name}'; {suggest(name, table)}")
+    return table[name]
 
 
 def _add_mesh(scene: Any, name: str, data: Any) -> Any:
