@@ -51,7 +51,7 @@ _ERRORS: Mapping[str, type[RobustClevrError]] = {
 
 
 @dataclass(frozen=True)
-class BlenderCommand:
+class RendererCommand:
     """How a Blender process is started.
 
     Attributes
@@ -83,12 +83,12 @@ class BlenderCommand:
 
 
 @dataclass(frozen=True)
-class BlenderSetup:
+class RendererSetup:
     """What a Blender process is told before its first sample; may be pickled.
 
     Attributes
     ----------
-    command : BlenderCommand
+    command : RendererCommand
     recipes : tuple of (str, bool)
         Path of each recipe file, and whether it is shipped.
     threads : int
@@ -99,7 +99,7 @@ class BlenderSetup:
     recipes: tuple[tuple[str, bool], ...]
     threads: int = 1
     device: str = "auto"
-    command: BlenderCommand = field(default_factory=BlenderCommand)
+    command: RendererCommand = field(default_factory=RendererCommand)
 
 
 def hung_after_s(settings: RenderSettings, renders: int) -> float:
@@ -116,7 +116,7 @@ class BlenderProcess:
 
     Parameters
     ----------
-    setup : BlenderSetup
+    setup : RendererSetup
     timeout_s : float, optional
         For each sample; by default from its settings, see :func:`hung_after_s`.
 
@@ -128,7 +128,7 @@ class BlenderProcess:
         If it dies or hangs while starting.
     """
 
-    def __init__(self, setup: BlenderSetup, *, timeout_s: float | None = None) -> None:
+    def __init__(self, setup: RendererSetup, *, timeout_s: float | None = None) -> None:
         self.setup = setup
         self.rendered = 0
         self.rss_bytes = 0
@@ -152,18 +152,6 @@ class BlenderProcess:
         self.versions: Mapping[str, str] = ready["versions"]
         self.device: str = ready["device"]
         self.rss_bytes = int(ready["rss_bytes"])
-
-    @classmethod
-    def start(
-        cls,
-        command: BlenderCommand,
-        *,
-        recipes: Sequence[tuple[str, bool]],
-        threads: int,
-        device: str,
-    ) -> Self:
-        """Start a process; parameters as in :class:`BlenderSetup`."""
-        return cls(BlenderSetup(tuple(recipes), threads, device, command))
 
     def __enter__(self) -> Self:
         return self
@@ -299,7 +287,7 @@ class BlenderProcess:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
 
-def missing_bpy(command: BlenderCommand) -> SetupError:
+def missing_bpy(command: RendererCommand) -> SetupError:
     """Return the error for an interpreter without bpy."""
     return SetupError(
         f"{command.program} has no Blender: bpy cannot be imported; install it with:\n"
@@ -308,7 +296,7 @@ def missing_bpy(command: BlenderCommand) -> SetupError:
     )
 
 
-def _spawn(command: BlenderCommand, log: RendererLog) -> tuple[subprocess.Popen[bytes], LinePipe]:
+def _spawn(command: RendererCommand, log: RendererLog) -> tuple[subprocess.Popen[bytes], LinePipe]:
     child_in, our_out = os.pipe()
     our_in, child_out = os.pipe()
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from robustclevr.errors import RenderError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import canonical_json
-from robustclevr.run.generate import GenerateOptions, blender_setup, share_cores
+from robustclevr.run.generate import GenerateOptions, renderer_setup, share_cores
 from robustclevr.run.job import Job, SampleFailure
 from robustclevr.run.prepare import chosen_splits, split_fingerprints
 from robustclevr.run.publish import finished, unpark_of
@@ -118,7 +118,7 @@ def estimate(
         splits=splits,
         fingerprints=split_fingerprints(splits, recipes, spec.seed),
         root_seed=spec.seed,
-        renderer=blender_setup(recipes, threads, options),
+        renderer=renderer_setup(recipes, threads, options),
         sample_timeout_s=options.sample_timeout_s,
     )
     measured: dict[bytes, ParkedSample] = {}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from robustclevr.errors import SpecError
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.run.blender_process import BlenderCommand, BlenderSetup
+from robustclevr.run.blender_process import RendererCommand, RendererSetup
 from robustclevr.run.forecast import Forecast
 from robustclevr.run.job import (
     Job,
@@ -55,7 +55,7 @@ class GenerateOptions:
     backend : str
         ``local``.
     device : str
-    command : BlenderCommand
+    command : RendererCommand
     force : bool
         Remake what another spec left in the folder.
     sample_timeout_s : float or None
@@ -67,7 +67,7 @@ class GenerateOptions:
     workers: int | None = None
     backend: str = "local"
     device: str = "auto"
-    command: BlenderCommand = field(default_factory=BlenderCommand)
+    command: RendererCommand = field(default_factory=RendererCommand)
     force: bool = False
     sample_timeout_s: float | None = None
 
@@ -154,7 +154,7 @@ def generate(
         splits=splits,
         fingerprints=fingerprints,
         root_seed=spec.seed,
-        renderer=blender_setup(recipes, threads, options),
+        renderer=renderer_setup(recipes, threads, options),
         sample_timeout_s=options.sample_timeout_s,
     )
     missing = tuple(task for task in tasks if not _is_done(task, job, on_event))
@@ -202,12 +202,12 @@ def share_cores(workers: int | None, shards: int) -> tuple[int, int]:
     return count, max(1, cores // count)
 
 
-def blender_setup(
+def renderer_setup(
     recipes: Mapping[str, LoadedRecipe], threads: int, options: GenerateOptions
-) -> BlenderSetup:
+) -> RendererSetup:
     """Return what each Blender process is told."""
     files = tuple((str(loaded.path.resolve()), loaded.shipped) for loaded in recipes.values())
-    return BlenderSetup(files, threads, options.device, options.command)
+    return RendererSetup(files, threads, options.device, options.command)
 
 
 def sweep(layout: Layout) -> None:

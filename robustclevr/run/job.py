@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from robustclevr.records import Receipt
-from robustclevr.run.blender_process import BlenderSetup
+from robustclevr.run.blender_process import RendererSetup
 from robustclevr.run.shards import ShardTask, sample_name
 from robustclevr.spec import SplitSpec
 from robustclevr.store.layout import Layout
@@ -29,7 +29,7 @@ class Job:
     fingerprints : mapping of str to str
         Of these splits.
     root_seed : int
-    renderer : BlenderSetup
+    renderer : RendererSetup
         Recipe files included.
     sample_timeout_s : float or None
         Time limit of one sample; None derives it from the render settings.
@@ -45,7 +45,7 @@ class Job:
     splits: tuple[SplitSpec, ...]
     fingerprints: Mapping[str, str]
     root_seed: int
-    renderer: BlenderSetup
+    renderer: RendererSetup
     sample_timeout_s: float | None = None
     recycle_after: int = 500
     recycle_rss_bytes: int = 3 << 30

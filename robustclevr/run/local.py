@@ -7,14 +7,17 @@ when a signal says so, and when this process is gone, however it went.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import json
+import os
 import signal
+import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from types import FrameType
 
 import robustclevr.errors
@@ -28,10 +31,15 @@ from robustclevr.run.job import (
     SampleFailure,
     SampleStarted,
 )
-from robustclevr.run.local_worker import work_until_told
 from robustclevr.run.samples import MAX_DEATHS
 from robustclevr.run.shards import ShardTask
 
+# A fresh interpreter, and not multiprocessing's: that one runs the caller's main module again,
+# which a notebook or a script without a guard does not survive.
+_WORKER_CODE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from robustclevr.run.local_worker import main; main(*map(int, sys.argv[2:]))"
+)
 _LEASED_WAIT_S = 1.0
 _STOP_TIMEOUT_S = 15.0  # chosen: a worker ends as soon as its file is written
 
@@ -40,7 +48,7 @@ _STOP_TIMEOUT_S = 15.0  # chosen: a worker ends as soon as its file is written
 class _Worker:
     """One worker process as we see it."""
 
-    process: SpawnProcess
+    process: subprocess.Popen[bytes]
     pipe: Connection
     task: ShardTask | None = None
     sample: int | None = None
@@ -107,22 +115,25 @@ class _Pool:
         deadline = time.monotonic() + _STOP_TIMEOUT_S
         try:
             for worker in self._workers:
-                worker.process.join(max(0.0, deadline - time.monotonic()))
+                _wait(worker.process, deadline - time.monotonic())
         finally:
             for worker in self._workers:
-                worker.process.kill()
-                worker.process.join()
-                worker.pipe.close()
+                _end(worker)
             self._workers.clear()
 
     def _start(self) -> None:
-        # A fresh interpreter and not a fork: nothing of ours, such as an open file, leaks into it.
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=work_until_told, args=(self._job, theirs), daemon=True)
-        process.start()
-        theirs.close()
-        self._workers.append(_Worker(process, ours))
+        ours, theirs = Pipe()
+        command = [sys.executable, "-c", _WORKER_CODE, json.dumps(sys.path)]
+        with theirs:
+            process = subprocess.Popen(
+                [*command, str(theirs.fileno()), str(os.getpid())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+            )
+        worker = _Worker(process, ours)
+        self._workers.append(worker)
+        with contextlib.suppress(OSError):  # a dead worker is noticed when we listen
+            ours.send(self._job)
 
     def _release_leased(self) -> None:
         while self._leased and self._leased[0][0] <= time.monotonic():
@@ -139,10 +150,8 @@ class _Pool:
     def _retire(self, worker: _Worker) -> None:
         with contextlib.suppress(OSError):
             worker.pipe.send(None)
-        worker.process.join(_STOP_TIMEOUT_S)
-        worker.process.kill()
-        worker.process.join()
-        worker.pipe.close()
+        _wait(worker.process, _STOP_TIMEOUT_S)
+        _end(worker)
         self._workers.remove(worker)
 
     def _listen(self) -> None:
@@ -182,10 +191,10 @@ class _Pool:
 
     def _mourn(self, worker: _Worker) -> None:
         """Report the sample a worker died on, and start another worker in its place."""
-        worker.process.join(_STOP_TIMEOUT_S)
-        code = worker.process.exitcode
+        _wait(worker.process, _STOP_TIMEOUT_S)
+        _end(worker)
+        code = worker.process.returncode
         self._workers.remove(worker)
-        worker.pipe.close()
         self._deaths += 1
         if worker.task is not None:
             index = worker.task.start if worker.sample is None else worker.sample
@@ -208,8 +217,19 @@ def revived(fatal: Fatal) -> RobustClevrError:
     return error
 
 
-def _exit_text(code: int | None) -> str:
-    if code is not None and code < 0:
+def _wait(process: subprocess.Popen[bytes], limit_s: float) -> None:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, limit_s))
+
+
+def _end(worker: _Worker) -> None:
+    worker.process.kill()
+    worker.process.wait()
+    worker.pipe.close()
+
+
+def _exit_text(code: int) -> str:
+    if code < 0:
         with contextlib.suppress(ValueError):
             return signal.Signals(-code).name
     return f"exit code {code}"

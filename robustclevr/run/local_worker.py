@@ -8,33 +8,36 @@ import os
 import signal
 import sys
 import traceback
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from types import FrameType
 
 from robustclevr.errors import RobustClevrError
-from robustclevr.run.job import Fatal, Job
+from robustclevr.run.job import Fatal
 from robustclevr.run.work import ShardWorker
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-def work_until_told(job: Job, pipe: Connection) -> None:
+def main(descriptor: int, parent: int) -> None:
     """Make the shards that come over a pipe until None comes, a signal, or the parent's end.
+
+    First a :class:`Job` comes in, then tasks; events, outcomes, or one :class:`Fatal` go out.
 
     Parameters
     ----------
-    job : Job
-    pipe : Connection
-        Tasks come in; events, outcomes, or one :class:`Fatal` go out.
+    descriptor : int
+        Our end of the pipe.
+    parent : int
+        Process id of the other end.
     """
     # Ctrl-C reaches the whole process group; the parent decides and sends SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
-    die_with_parent()
+    die_with_parent(parent)
+    pipe = Connection(descriptor)
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, EOFError):
         try:
-            with ShardWorker(job, pipe.send) as worker:
+            with ShardWorker(pipe.recv(), pipe.send) as worker:
                 while (task := pipe.recv()) is not None:
                     pipe.send(worker.execute(task))
         except RobustClevrError as error:
@@ -47,13 +50,18 @@ def work_until_told(job: Job, pipe: Connection) -> None:
             pipe.send(Fatal("", message, (traceback.format_exc(),)))
 
 
-def die_with_parent() -> None:
-    """Ask the kernel to send SIGTERM when the parent ends, even by SIGKILL; Linux only."""
+def die_with_parent(parent: int) -> None:
+    """Ask the kernel to send SIGTERM when the parent ends, even by SIGKILL; Linux only.
+
+    Parameters
+    ----------
+    parent : int
+        Its process id.
+    """
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    parent = parent_process()
-    if parent is not None and os.getppid() != parent.pid:  # it ended before we asked
+    if os.getppid() != parent:  # it ended before we asked
         raise SystemExit(1)
 
 
