@@ -38,7 +38,7 @@ def check(file: str, recipe_dirs: tuple[Path, ...]) -> None:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, help="FILE.csv or .parquet."
 )
-def sample(  # noqa: PLR0913 - one argument an option
+def sample(
     file: str,
     count: int,
     split: str,

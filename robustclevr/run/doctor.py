@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 
 from robustclevr.errors import RobustClevrError
-from robustclevr.run.blender_process import BlenderCommand, BlenderProcess
+from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 
 _GIB = 2**30
 _LOW_MEMORY_GIB = 2.0  # chosen: one Blender process holds about 0.5 GiB at 320x240
@@ -41,17 +41,15 @@ class Finding:
     advice: str = ""
 
 
-def examine(command: BlenderCommand, folder: Path, *, device: str) -> Iterator[Finding]:
+def examine(setup: RendererSetup, folder: Path) -> Iterator[Finding]:
     """Yield what is found, the slow look at Blender last.
 
     Parameters
     ----------
-    command : BlenderCommand
-        Which Blender to try.
+    setup : RendererSetup
+        Which Blender to try, and the device to ask it for.
     folder : Path
         Where a dataset would be written.
-    device : str
-        What to ask Blender for.
     """
     version = platform.python_version()
     yield Finding("python", f"{version} ({sys.executable})", works=True, needed=True)
@@ -73,17 +71,17 @@ def examine(command: BlenderCommand, folder: Path, *, device: str) -> Iterator[F
         advice="generate --dry-run says how much a dataset takes",
     )
     yield Finding("cores", f"{len(psutil.Process().cpu_affinity())}", works=True, needed=False)
-    yield _blender(command, device)
+    yield _blender(setup)
 
 
-def _blender(command: BlenderCommand, device: str) -> Finding:
+def _blender(setup: RendererSetup) -> Finding:
     try:
-        with BlenderProcess.start(command, recipes=(), threads=1, device=device) as process:
+        with BlenderProcess(setup) as process:
             versions = process.versions
             return Finding(
                 "blender",
-                f"{versions['blender']} on Python {versions['python']}, numpy {versions['numpy']}, "
-                f"device {process.device}",
+                f"{versions['blender']} on Python {versions['python']}, numpy {versions['numpy']}; "
+                f"renders on {process.device}; started in {process.startup_s:.1f} s",
                 works=True,
                 needed=True,
             )

@@ -1,0 +1,113 @@
+"""``robustclevr generate``: makes a dataset, or the missing rest of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from robustclevr.cli import options
+
+if TYPE_CHECKING:
+    from robustclevr.run.estimate import Estimate
+    from robustclevr.run.generate import Summary
+
+
+@click.command("generate")
+@click.argument("spec")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder."
+)
+@options.seed
+@options.overrides
+@click.option("--splits", default="", metavar="A,B", help="Only these splits.")
+@click.option("--shards", default=None, metavar="I/N", help="Only part I of N of all shards.")
+@click.option("--workers", type=int, default=None, help="Blender processes; default: cores / 2.")
+@click.option(
+    "--backend", type=click.Choice(["local", "ray", "slurm"]), default="local", show_default=True
+)
+@options.device
+@options.recipes
+@options.blender
+@options.blender_python
+@click.option("--dry-run", is_flag=True, help="Only say what it takes, from a measured sample.")
+@click.option("--force", is_flag=True, help="Remake what another spec left in the folder.")
+def command(
+    spec: str,
+    output: Path,
+    seed: int | None,
+    overrides: tuple[str, ...],
+    splits: str,
+    shards: str | None,
+    workers: int | None,
+    backend: str,
+    device: str,
+    recipe_dirs: tuple[Path, ...],
+    blender_app: Path | None,
+    blender_python: Path | None,
+    dry_run: bool,  # noqa: FBT001
+    force: bool,  # noqa: FBT001
+) -> int:
+    """Make the dataset SPEC, a name or a YAML file, in the folder DIR.
+
+    Run again, it goes on where it stopped.
+    """
+    from robustclevr.cli.progress import progress
+    from robustclevr.cli.renderer import renderer_command
+    from robustclevr.recipe import load_recipes
+    from robustclevr.run.estimate import estimate
+    from robustclevr.run.generate import GenerateOptions, generate
+    from robustclevr.run.shards import Selection
+    from robustclevr.spec import load_dataset
+
+    recipes = load_recipes(recipe_dirs)
+    dataset = load_dataset(spec, recipes, overrides=overrides, seed=seed)
+    settings = GenerateOptions(
+        splits=tuple(name.strip() for name in splits.split(",") if name.strip()),
+        selection=None if shards is None else Selection.from_text(shards),
+        workers=workers,
+        backend=backend,
+        device=device,
+        command=renderer_command(blender_app, blender_python),
+        force=force,
+    )
+    if dry_run:
+        _tell_estimate(estimate(dataset, recipes, output, settings))
+        return 0
+    with progress() as on_event:
+        summary = generate(dataset, recipes, output, settings, on_event)
+    _tell_summary(summary, output)
+    return summary.exit_code
+
+
+def _tell_estimate(estimated: Estimate) -> None:
+    from robustclevr.cli.words import duration, plural, size
+
+    for split in estimated.splits:
+        click.echo(
+            f"{split.split}: {plural(split.samples, 'sample')}, {plural(split.renders, 'render')}, "
+            f"{duration(split.seconds)}, {size(split.size_bytes)} "
+            f"({split.seconds_per_sample:.2f} s a sample in one worker, measured)"
+        )
+    click.echo(
+        f"in all: {plural(estimated.samples, 'sample')}, {plural(estimated.renders, 'render')}, "
+        f"{duration(estimated.seconds)} with {plural(estimated.workers, 'worker')}, "
+        f"{size(estimated.size_bytes)}"
+    )
+
+
+def _tell_summary(summary: Summary, output: Path) -> None:
+    from robustclevr.cli.words import plural
+
+    asked = f"{plural(summary.shards, 'shard')} of {plural(summary.samples, 'sample')}"
+    if summary.nothing_to_do:
+        click.echo(f"nothing to do: {asked} are complete in {output}", err=True)
+        return
+    if not summary.failures:
+        click.echo(f"done: {asked} in {output}", err=True)
+        return
+    click.echo(f"error: {plural(len(summary.failures), 'sample')} could not be made:", err=True)
+    for failure in summary.failures:
+        click.echo(f"  {failure}", err=True)
+    click.echo("the same command tries just these again", err=True)

@@ -1,0 +1,102 @@
+"""``robustclevr preview``: a contact sheet before days of rendering."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from robustclevr.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from robustclevr.run.preview import Row
+    from robustclevr.spec import DatasetSpec, SplitSpec
+
+
+@click.command("preview")
+@click.argument("spec")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.png")
+@click.option("-n", "count", type=click.IntRange(1, 100), default=6, help="Number of samples.")
+@click.option("--split", default=None, help="Split to show; by default the first with a DAG.")
+@options.seed
+@options.overrides
+@options.recipes
+@options.device
+@options.blender
+@options.blender_python
+def command(
+    spec: str,
+    output: Path,
+    count: int,
+    split: str | None,
+    seed: int | None,
+    overrides: tuple[str, ...],
+    recipe_dirs: tuple[Path, ...],
+    device: str,
+    blender_app: Path | None,
+    blender_python: Path | None,
+) -> None:
+    """Draw a contact sheet of the first samples of SPEC: rows samples, columns images.
+
+    SPEC is a named dataset, a YAML file, or the folder of a dataset that is made already.
+    """
+    from robustclevr.cli.renderer import renderer_command
+    from robustclevr.recipe import load_recipes
+    from robustclevr.run.blender_process import RendererSetup
+    from robustclevr.run.generate import share_cores
+    from robustclevr.run.preview import default_split, rendered_rows, stored_rows
+    from robustclevr.spec import load_dataset, require_built
+
+    _require_png(output)
+    if (Path(spec) / "dataset.json").is_file():
+        _write_sheet(stored_rows(Path(spec), split, count), output)
+        return
+    recipes = load_recipes(recipe_dirs)
+    dataset = load_dataset(spec, recipes, overrides=overrides, seed=seed)
+    chosen = default_split(dataset) if split is None else _named(dataset, split)
+    require_built(chosen)
+    setup = RendererSetup(
+        recipes=tuple((str(item.path), item.shipped) for item in recipes.values()),
+        threads=share_cores(1, shards=1)[1],
+        device=device,
+        command=renderer_command(blender_app, blender_python),
+    )
+    rows = rendered_rows(chosen, recipes, setup, root_seed=dataset.seed, count=count)
+    _write_sheet(rows, output)
+
+
+def _require_png(output: Path) -> None:
+    from robustclevr.errors import SpecError
+
+    if output.suffix.lower() != ".png":
+        raise SpecError.single(
+            f"'{output}' is not a PNG file", file="--output", hint="end the name in .png"
+        )
+
+
+def _named(dataset: DatasetSpec, split: str) -> SplitSpec:
+    from robustclevr.run.prepare import chosen_splits
+
+    return chosen_splits(dataset, [split])[0]
+
+
+def _write_sheet(rows: Iterable[Row], output: Path) -> None:
+    from robustclevr.cli.files import write_bytes
+    from robustclevr.imaging import encode_png
+    from robustclevr.report import contact_sheet
+
+    names, images = [], []
+    for name, by_variant in rows:
+        names.append(name)
+        images.append(by_variant)
+        click.echo(f"{name}: {', '.join(by_variant)}", err=True)
+    sheet = contact_sheet(
+        [list(row.values()) for row in images],
+        column_titles=list(images[0]),
+        row_titles=names,
+    )
+    write_bytes(output, encode_png(sheet))
+    click.echo(f"{output}: {len(names)} samples, {len(images[0])} images each", err=True)

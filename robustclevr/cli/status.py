@@ -1,0 +1,52 @@
+"""``robustclevr status``: how far a dataset is, from its files alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from robustclevr.cli import options
+
+if TYPE_CHECKING:
+    from robustclevr.run.status import SplitStatus
+
+
+@click.command("status")
+@click.argument("directory", type=click.Path(path_type=Path))
+@options.as_json
+def command(directory: Path, as_json: bool) -> int:  # noqa: FBT001
+    """Say which shards and samples of DIRECTORY are done, missing or broken."""
+    from robustclevr.cli.words import duration
+    from robustclevr.run.status import dataset_status
+
+    status = dataset_status(directory)
+    if as_json:
+        click.echo(json.dumps({**asdict(status), "complete": status.complete}, indent=2))
+        return 0 if status.complete else 1
+    for split in status.splits:
+        click.echo(_line(split))
+        for name in split.broken:
+            click.echo(f"  broken: {name}")
+    if status.workers:
+        rate = "" if status.samples_per_s is None else f", {status.samples_per_s:.2f} samples/s"
+        left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
+        click.echo(f"{status.workers} workers at it{rate}{left}")
+    elif not status.complete:
+        click.echo("nobody is working on it; the same 'generate' command goes on")
+    return 0 if status.complete else 1
+
+
+def _line(split: SplitStatus) -> str:
+    parts = [
+        f"{split.split}: {split.shards_done} of {split.shards} shards",
+        f"{split.samples_done} of {split.samples} samples",
+    ]
+    if split.parked:
+        parts.append(f"{split.parked} more are finished in unfinished shards")
+    if split.broken:
+        parts.append(f"{len(split.broken)} shards broken")
+    return ", ".join(parts)

@@ -1,0 +1,78 @@
+"""Checks on draws: the stored values against the declared structural causal model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from robustclevr.errors import RobustClevrError
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.scm import SCM
+from robustclevr.spec import dag_from_document
+from robustclevr.store.dataset import Dataset
+from robustclevr.verify.report import CheckResult
+
+RELATIVE_TOLERANCE = 1e-12
+"""Allowed relative difference of numbers that another processor may round differently."""
+
+
+def check_draws(
+    dataset: Dataset, split: str, recipes: Mapping[str, LoadedRecipe]
+) -> CheckResult | None:
+    """Draw a split again from ``dataset.json`` and compare it with ``draws.parquet``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    split : str
+        A whole split.
+    recipes : mapping of str to LoadedRecipe
+
+    Returns
+    -------
+    CheckResult or None
+        None for a split without a DAG.
+    """
+    entry = dataset.split(split)
+    document = entry.document.get("dag")
+    if document is None:
+        return None
+    path = dataset.layout.draws(split)
+    try:
+        dag = dag_from_document(document, recipes, file=str(dataset.layout.dataset_json))
+        expected = SCM(dag).sample(entry.samples, seed=dataset.content["seed"], split=split)
+        stored = pq.read_table(path)
+    except (RobustClevrError, OSError) as error:
+        return CheckResult("draws", split, 0, (str(error),))
+    columns = expected.columns(noise=True)
+    problems = [
+        f"{path}: has no column '{name}'" for name in columns if name not in stored.column_names
+    ]
+    for name, values in columns.items():
+        if name in stored.column_names:
+            column = stored.column(name).to_numpy(zero_copy_only=False)
+            problems += _column_problems(name, column, values, str(path))
+    return CheckResult("draws", split, entry.samples, tuple(problems))
+
+
+def _column_problems(
+    name: str, stored: NDArray[Any], expected: NDArray[Any], path: str
+) -> list[str]:
+    if stored.shape != expected.shape:
+        return [f"{path}: '{name}' has {len(stored)} rows, expected {len(expected)}"]
+    if expected.dtype.kind == "f":
+        equal = np.isclose(stored.astype(np.float64), expected, rtol=RELATIVE_TOLERANCE, atol=0)
+    else:
+        equal = stored.astype(expected.dtype) == expected
+    wrong = np.flatnonzero(~equal)
+    if not wrong.size:
+        return []
+    row = int(wrong[0])
+    return [
+        f"{path}: '{name}' of sample {row} is {stored[row]}, the model gives {expected[row]} "
+        f"({wrong.size} of {len(expected)} rows differ)"
+    ]
