@@ -1,6 +1,8 @@
 """Text to valid spec: YAML in, frozen records out, every error at once with its line."""
 
+from robustclevr.spec.built import require_built
 from robustclevr.spec.dag import dag_from_document, load_dag
+from robustclevr.spec.dataset import load_dataset, split_from_document
 from robustclevr.spec.formula import format_expression, parse_distribution, parse_formula
 from robustclevr.spec.library import dag_text, dataset_text, list_dags, list_datasets
 from robustclevr.spec.model import (
@@ -34,8 +36,11 @@ __all__ = [
     "list_dags",
     "list_datasets",
     "load_dag",
+    "load_dataset",
     "parse_distribution",
     "parse_formula",
     "parse_scalar",
     "read_document",
+    "require_built",
+    "split_from_document",
 ]

@@ -12,24 +12,31 @@ from robustclevr.spec.schema import DistributionText, FormulaValue, OrderedEntri
 class NodeFile(Section):
     """An entry of ``nodes:``."""
 
-    recipe: str | None = Field(None, description="Recipe to apply; the node's own name if absent.")
+    recipe: str | None = Field(
+        default=None, description="Recipe to apply; the node's own name if absent."
+    )
     latent: bool = Field(default=False, description="True: drives others, touches no pixels.")
-    parents: list[str] = Field([], description="Nodes whose values the formulas may read.")
-    when: FormulaValue = Field(None, description="The node is inactive where this is false.")
+    parents: list[str] = Field(default=[], description="Nodes whose values the formulas may read.")
+    when: FormulaValue = Field(
+        default=None, description="The node is inactive where this is false."
+    )
     noise: Annotated[dict[str, DistributionText], OrderedEntries] = Field(
-        {}, description="Exogenous variables: name to distribution."
+        default={}, description="Exogenous variables: name to distribution."
     )
     set: Annotated[dict[str, FormulaValue], OrderedEntries] = Field(
-        {}, description="Parameter to formula, or to a literal of a boolean or enumerated one."
+        default={},
+        description="Parameter to formula, or to a literal of a boolean or enumerated one.",
     )
-    severity: FormulaValue = Field(None, description="Formula in place of severity parameters.")
+    severity: FormulaValue = Field(
+        default=None, description="Formula in place of severity parameters."
+    )
 
 
 class DagFile(Section):
     """A DAG file."""
 
-    name: str | None = Field(None, description="Name; the file's stem if absent.")
-    summary: str = Field("", description="One line.")
-    source: str = Field("", description="Where the numbers come from.")
-    order: list[str] = Field([], description="Order among nodes that no edge orders.")
-    nodes: dict[str, NodeFile] = Field({}, description="Node id to node.")
+    name: str | None = Field(default=None, description="Name; the file's stem if absent.")
+    summary: str = Field(default="", description="One line.")
+    source: str = Field(default="", description="Where the numbers come from.")
+    order: list[str] = Field(default=[], description="Order among nodes that no edge orders.")
+    nodes: dict[str, NodeFile] = Field(default={}, description="Node id to node.")

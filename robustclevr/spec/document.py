@@ -64,6 +64,17 @@ class Document:
         place = place or self.place(path)
         self.problems.append(Problem(message, place.file, place.line, path, hint))
 
+    def below(self, path: str) -> Document:
+        """Return the mapping at ``path`` as a document of its own, with the same places."""
+        data: Any = self.data
+        for part in path.split("."):
+            data = data[part]
+        start = f"{path}."
+        inside = {
+            name[len(start) :]: p for name, p in self.places.items() if name.startswith(start)
+        }
+        return Document(self.file, data, inside, [], set(self.broken_below(path)))
+
     def broken_below(self, path: str) -> frozenset[str]:
         """Return the last parts of the broken paths directly under ``path``."""
         start = f"{path}."
@@ -72,7 +83,9 @@ class Document:
     def raise_problems(self) -> None:
         """Raise SpecError with everything that was noted, in the order of the lines."""
         if self.problems:
-            raise SpecError(sorted(self.problems, key=lambda problem: problem.line or 0))
+            raise SpecError(
+                sorted(dict.fromkeys(self.problems), key=lambda problem: problem.line or 0)
+            )
 
 
 def join(*parts: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from robustclevr.recipe import Recipe
 from robustclevr.records import SceneOptions
@@ -164,6 +164,11 @@ class SplitSpec:
     document : mapping
         This split as resolved JSON-safe data, ``samples`` and the DAG's document included:
         what is stored in ``dataset.json``.
+    interventions : mapping of str to object
+        ``do``, ``shift``, ``given``, ``twin_of``, ``tail``, ``ood``, ``grid``, ``worst_case`` as
+        far as the split has them, JSON-safe, with flat keys ``node.parameter``.
+    file, line : str, int or None
+        Where the split was written, for messages.
     """
 
     name: str
@@ -176,6 +181,9 @@ class SplitSpec:
     outputs: tuple[str, ...]
     shard_size: int
     document: Mapping[str, object]
+    interventions: Mapping[str, object] = field(default_factory=dict)
+    file: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ _EXPECTED = {
     "less_than": "must be below {lt}",
     "too_short": "must have at least {min_length} entry",
 }
+_MAX_OBJECTS = 255
 _MAX_SHOWN = 60  # characters of a wrong value that are repeated; chosen: one line of a terminal
 
 
@@ -74,6 +75,17 @@ def show(value: object) -> str:
         return "true" if value else "false"
     text = f"'{value}'" if isinstance(value, str) else str(value)
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
+
+
+def count_range(value: list[int]) -> list[int]:
+    """Return a pair [least, most] of numbers of objects, or raise what is wrong with it.
+
+    At most 255: a label map has 8 bits and 0 is the background.
+    """
+    if len(value) != 2 or not 1 <= value[0] <= value[1] <= _MAX_OBJECTS:
+        hint = f"1 <= least <= most <= {_MAX_OBJECTS}"
+        raise wrong(f"must be [least, most], got {show(value)}", hint)
+    return value
 
 
 def _note(document: Document, model: type[BaseModel], details: ErrorDetails) -> None:

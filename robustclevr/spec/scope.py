@@ -102,7 +102,8 @@ def _name(name: str, scope: Scope) -> Iterator[tuple[str, str]]:
         example = next(iter(fields), "severity") if fields else "severity"
         yield f"'{name}' is a node, not a number", f"write {name}.{example}"
     else:
-        yield f"unknown name '{name}'", suggest(name, scope.names)
+        hint = suggest(name, scope.names) if scope.node else "write node.parameter"
+        yield f"unknown name '{name}'", hint
 
 
 def _parent_value(value: ParentValue, scope: Scope) -> Iterator[tuple[str, str]]:

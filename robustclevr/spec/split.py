@@ -1,0 +1,182 @@
+"""One split with everything resolved: defaults, the file's top level, the split's own keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from robustclevr.errors import suggest
+from robustclevr.records import SceneOptions
+from robustclevr.spec.dataset_schema import EVERY_NODE, DatasetFile, SplitFile
+from robustclevr.spec.document import Document, join
+from robustclevr.spec.interventions import EXCLUSIVE, KINDS, read_interventions
+from robustclevr.spec.model import DagSpec, RenderOptions, SplitSpec
+
+IMAGE_FAMILIES = ("clevr", "clevrtex")
+VIDEO_FAMILIES = ("vmds", "texvmds", "spmot", "vor")
+
+DEFAULT_SCENE: Mapping[str, Any] = {
+    "objects": [3, 10],
+    "palette": "clevr",
+    "compat": "none",
+    "min_pixels": 200,
+    "min_distance": 0.25,
+    "margin": 0.4,
+    "tries": 2000,
+}
+"""Numbers of clevr-dataset-gen render_images.py; ``tries`` chosen: it has no bound of its own."""
+
+DEFAULT_RENDER: Mapping[str, Any] = {"height": 240, "width": 320, "samples": 512, "denoise": False}
+"""Numbers of clevr-dataset-gen render_images.py; no denoiser: its pixels are not reproducible."""
+
+DEFAULT_VIDEO: Mapping[str, Any] = {"frames": 10, "height": 64, "width": 64, "sprites": [1, 4]}
+"""Numbers of the VMDS dataset (Weis et al., JMLR 2021)."""
+
+DEFAULT_OUTPUTS = ("image", "mask")
+DEFAULT_SHARD_SIZE = 64
+"""Samples a shard; chosen: nine images each make a tar of some 60 MB."""
+
+
+class SplitReader:
+    """Resolves the splits of one dataset file; every error is noted in its document."""
+
+    def __init__(self, document: Document, file: DatasetFile, family: str) -> None:
+        self._document, self._file, self._family = document, file, family
+
+    def read(self, name: str, dag: DagSpec | None) -> SplitSpec:
+        """Return one split; what is wrong is noted and replaced by a default.
+
+        Parameters
+        ----------
+        name : str
+        dag : DagSpec or None
+            Its DAG, loaded.
+        """
+        split = self._file.splits[name]
+        path = join("splits", name)
+        if split.samples is None and join(path, "samples") not in self._document.broken:
+            self._document.problem(path, "needs 'samples'", "such as samples: 1000")
+        scene = {**DEFAULT_SCENE, **self._merged("scene", split)}
+        if "variant" in scene and self._family != "clevrtex":
+            what = f"'variant' has no meaning for family '{self._family}'"
+            self._document.problem(join(self._path("scene", name), "variant"), what)
+        render = {**DEFAULT_RENDER, **self._merged("render", split)}
+        video = {**DEFAULT_VIDEO, **self._merged("video", split)}
+        outputs = self._outputs(name, split)
+        emit = self._emit(name, split, dag)
+        shard_size = self._value("shard_size", split) or DEFAULT_SHARD_SIZE
+        interventions = self._interventions(name, split, dag)
+        place = self._document.place(path)
+        is_video = self._family in VIDEO_FAMILIES
+        options = {"video": video, "scenario": self._value("scenario", split)}
+        document = {
+            "family": self._family,
+            "samples": split.samples,
+            "dag": None if dag is None else _without_prose(dag.document),
+            "emit": emit if isinstance(emit, str) else list(emit),
+            **(options if is_video else {"scene": scene, "render": render}),
+            "outputs": list(outputs),
+            "shard_size": shard_size,
+            **interventions,
+        }
+        return SplitSpec(
+            name=name,
+            samples=split.samples or 1,
+            family=self._family,
+            dag=dag,
+            emit=emit,
+            scene=_scene_options(scene),
+            render=RenderOptions(**render),
+            outputs=outputs,
+            shard_size=shard_size,
+            document=document,
+            interventions=interventions,
+            file=place.file,
+            line=place.line,
+        )
+
+    def _value(self, key: str, split: SplitFile) -> Any:
+        return getattr(split if key in split.model_fields_set else self._file, key)
+
+    def _path(self, key: str, name: str) -> str:
+        own = key in self._file.splits[name].model_fields_set
+        return join("splits", name, key) if own else key
+
+    def _merged(self, key: str, split: SplitFile) -> dict[str, Any]:
+        parts: list[BaseModel] = [getattr(self._file, key), getattr(split, key)]
+        merged: dict[str, Any] = {}
+        for part in parts:
+            merged |= part.model_dump(exclude_none=True)
+        return merged
+
+    def _outputs(self, name: str, split: SplitFile) -> tuple[str, ...]:
+        outputs = self._value("outputs", split) or DEFAULT_OUTPUTS
+        if "flow" in outputs and self._family in IMAGE_FAMILIES:
+            path, families = self._path("outputs", name), ", ".join(VIDEO_FAMILIES)
+            self._document.problem(path, "'flow' needs moving pictures", f"families: {families}")
+        return tuple(outputs)
+
+    def _emit(self, name: str, split: SplitFile, dag: DagSpec | None) -> str | tuple[str, ...]:
+        emit = self._value("emit", split)
+        if emit is None or emit == EVERY_NODE:
+            return EVERY_NODE if dag is not None else ("clean",)
+        path = self._path("emit", name)
+        lost = {"dag", join("splits", name, "dag")} & self._document.broken
+        for index, image in enumerate(() if lost else emit):
+            self._check_image(join(path, index), image, dag)
+        return tuple(emit)
+
+    def _check_image(self, path: str, image: str, dag: DagSpec | None) -> None:
+        nodes = {} if dag is None else {node.id: node for node in dag.nodes}
+        seen = [name for name, node in nodes.items() if not node.latent]
+        allowed = ["clean", "leaves", "joint", *seen] if nodes else ["clean"]
+        if image in allowed:
+            return
+        if image in nodes:
+            what, hint = f"'{image}' is a latent node and has no image", ""
+        elif dag is None:
+            what, hint = f"'{image}' needs a DAG", "name one under 'dag', or emit: [clean]"
+        else:
+            what, hint = f"there is no node '{image}'", suggest(image, allowed)
+        self._document.problem(path, what, hint)
+
+    def _interventions(self, name: str, split: SplitFile, dag: DagSpec | None) -> dict[str, object]:
+        path = join("splits", name)
+        written = [key for key in KINDS if getattr(split, key) is not None]
+        exclusive = [key for key in EXCLUSIVE if key in written]
+        if len(exclusive) > 1:
+            what = f"{' and '.join(exclusive)} exclude each other"
+            self._document.problem(join(path, exclusive[1]), what, "make two splits of them")
+        found: dict[str, object] = {}
+        if split.twin_of is not None:
+            self._check_twin(name, split.twin_of)
+            found["twin_of"] = split.twin_of
+        if dag is not None:
+            found |= read_interventions(self._document, name, split, dag)
+        elif written and not {"dag", join(path, "dag")} & self._document.broken:
+            what = f"'{written[0]}' needs a DAG"
+            self._document.problem(join(path, written[0]), what, "name one under 'dag'")
+        return found
+
+    def _check_twin(self, name: str, twin: str) -> None:
+        path, others = join("splits", name, "twin_of"), self._file.splits.keys() - {name}
+        if twin == name:
+            self._document.problem(path, "a split is not its own twin", suggest(twin, others))
+        elif twin not in others and join("splits", twin) not in self._document.broken:
+            self._document.problem(path, f"there is no split '{twin}'", suggest(twin, others))
+        elif twin in others and self._file.splits[twin].twin_of is not None:
+            origin = self._file.splits[twin].twin_of
+            self._document.problem(path, f"'{twin}' is itself a twin", f"write twin_of: {origin}")
+
+
+def _scene_options(scene: Mapping[str, Any]) -> SceneOptions:
+    fields = {key: scene[key] for key in DEFAULT_SCENE}
+    fields["objects"] = tuple(fields["objects"])
+    return SceneOptions(**fields)
+
+
+def _without_prose(document: Mapping[str, object]) -> dict[str, object]:
+    """Return a DAG's document without what changes no draw."""
+    return {key: value for key, value in document.items() if key not in ("summary", "source")}
