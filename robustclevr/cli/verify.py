@@ -59,7 +59,7 @@ def command(
         recipes,
         rerender=rerender,
         setup=setup,
-        on_result=(lambda result: None) if as_json else _tell,
+        on_result=None if as_json else _tell,
     )
     if as_json:
         results = [asdict(result) for result in report.results]

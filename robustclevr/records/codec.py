@@ -57,7 +57,7 @@ def canonical_json(value: Any) -> bytes:
 
 def _rebuild(kind: Any, data: Any) -> Any:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         fields = [field.name for field in dataclasses.fields(kind)]
         return kind(**{name: _rebuild(hints[name], data[name]) for name in fields})

@@ -23,7 +23,7 @@ def verify_dataset(
     *,
     rerender: int = 0,
     setup: RendererSetup | None = None,
-    on_result: Callable[[CheckResult], None] = lambda result: None,
+    on_result: Callable[[CheckResult], None] | None = None,
 ) -> Report:
     """Check a dataset: checksums, records, labels, drawn values, and pixels made again.
 
@@ -37,7 +37,7 @@ def verify_dataset(
         Samples of each split to render again; 0 for none.
     setup : RendererSetup, optional
         The Blender for that.
-    on_result : callable
+    on_result : callable, optional
         Hears of each result at once.
 
     Returns
@@ -55,7 +55,8 @@ def verify_dataset(
     def add(result: CheckResult | None) -> None:
         if result is not None:
             results.append(result)
-            on_result(result)
+            if on_result is not None:
+                on_result(result)
 
     states = tuple(split_state(dataset, split, Check.SHA256) for split in dataset.splits)
     add(check_index(dataset, states))

@@ -72,7 +72,5 @@ def _column_problems(
     if not wrong.size:
         return []
     row = int(wrong[0])
-    return [
-        f"{path}: '{name}' of sample {row} is {stored[row]}, the model gives {expected[row]} "
-        f"({wrong.size} of {len(expected)} rows differ)"
-    ]
+    found = f"'{name}' of sample {row} is {stored[row]}, the model gives {expected[row]}"
+    return [f"{path}: {found} ({wrong.size} of {len(expected)} rows differ)"]
