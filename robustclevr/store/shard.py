@@ -92,9 +92,13 @@ class ShardReader:
         self.path = path
         try:
             self._tar = tarfile.open(path, mode="r:")  # noqa: SIM115 - closed by __exit__
+        except (OSError, tarfile.TarError) as error:
+            raise _unreadable(path, error) from error
+        try:
             self._members = _by_sample(self._tar)
         except (OSError, tarfile.TarError) as error:
-            raise StoreError(f"{path}: cannot be read as a shard: {error}") from error
+            self._tar.close()
+            raise _unreadable(path, error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -171,6 +175,10 @@ def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
         tar.addfile(info, io.BytesIO(data))
     except ValueError as error:
         raise StoreError(f"member '{name}': {error}; give the node a shorter id") from error
+
+
+def _unreadable(path: Path, error: Exception) -> StoreError:
+    return StoreError(f"{path}: cannot be read as a shard: {error}")
 
 
 def _by_sample(tar: tarfile.TarFile) -> dict[str, dict[str, tarfile.TarInfo]]:

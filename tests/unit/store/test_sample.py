@@ -1,0 +1,156 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robustclevr.errors import RenderError
+from robustclevr.imaging import decode_npz, decode_png
+from robustclevr.records import (
+    Draw,
+    ImagePlan,
+    LinearImage,
+    NodeDraw,
+    Plan,
+    Render,
+    RenderPass,
+    RenderSettings,
+    SceneOptions,
+    from_json,
+)
+from robustclevr.scenes import sample_scene, scene_to_clevr
+from robustclevr.store.dataset import Sample
+from robustclevr.store.sample import sample_members
+
+HEIGHT, WIDTH = 6, 8
+OPTIONS = SceneOptions((2, 2), "clevr", "none", 10, 0.25, 0.4, 2000)
+NODE = NodeDraw(True, {"factor": 0.5}, 0.5, {"u": 0.25}, -1.0, {})
+
+
+def plan(outputs=("image", "mask")) -> Plan:
+    scene = sample_scene(OPTIONS, height=48, width=64, root_seed=0, split="test", index=17)
+    return Plan(
+        version=1,
+        split="test",
+        index=17,
+        root_seed=3,
+        draw=Draw(17, {"clouds": NODE}, -1.0, {}),
+        scene=scene,
+        settings=RenderSettings(HEIGHT, WIDTH, 4, denoise=False, seed=9),
+        outputs=outputs,
+        renders=(RenderPass(()),),
+        images=(ImagePlan("clean", 0, ()), ImagePlan("flip", 0, ())),
+    )
+
+
+def labels() -> np.ndarray:
+    array = np.zeros((HEIGHT, WIDTH), np.uint8)
+    array[1:4, 2:5] = 1  # 9 pixels, three of them then hidden
+    array[1:3, 4:6] = 2
+    return array
+
+
+def render(**changes) -> Render:
+    pixels = np.linspace(0, 1, HEIGHT * WIDTH * 3, dtype=np.float32).reshape(HEIGHT, WIDTH, 3)
+    flipped = np.arange(HEIGHT * WIDTH, dtype=np.int32).reshape(HEIGHT, WIDTH)[:, ::-1].copy()
+    flipped[:, 0] = -1
+    made = Render(
+        images=(
+            LinearImage("clean", pixels, None),
+            LinearImage("flip", pixels[:, ::-1], flipped),
+        ),
+        labels=labels(),
+        amodal=None,
+        depth=None,
+        normal=None,
+        seconds={},
+        renders=1,
+        versions={},
+        device="cpu",
+    )
+    return replace(made, **changes)
+
+
+def members(planned: Plan | None = None, rendered: Render | None = None) -> dict[str, bytes]:
+    planned = planned or plan()
+    return sample_members(
+        planned,
+        rendered or render(),
+        scene=scene_to_clevr(planned.scene),
+        unoccluded_px=(10, 4),
+    )
+
+
+def test_names_follow_the_outputs() -> None:
+    assert sorted(members()) == [
+        "clean.mask.png",
+        "clean.png",
+        "flip.mask.png",
+        "flip.png",
+        "json",
+    ]
+    assert sorted(members(plan(("image",)))) == ["clean.png", "flip.png", "json"]
+    depth = np.full((HEIGHT, WIDTH), 2.5, np.float32)
+    made = members(plan(("mask", "depth")), render(depth=depth))
+    assert sorted(made) == ["clean.mask.png", "depth.npz", "flip.mask.png", "json"]
+    np.testing.assert_array_equal(decode_npz(made["depth.npz"])["depth"], depth)
+
+
+def test_pixels_and_labels() -> None:
+    made = members()
+    image = decode_png(made["clean.png"])
+    assert image[0, 0].tolist()[0] == 0
+    assert image[-1, -1].tolist()[2] == 255
+    np.testing.assert_array_equal(decode_png(made["clean.mask.png"]), labels())
+    moved = labels()[:, ::-1].copy()
+    moved[:, 0] = 0
+    np.testing.assert_array_equal(decode_png(made["flip.mask.png"]), moved)
+
+
+def test_the_record_says_what_the_masks_show() -> None:
+    record = Sample("test", "000017", members()).record
+    first, second = record["objects"]
+    # Columns 2 to 3 of rows 1 to 3, and column 4 of row 3: 7 of 10 pixels.
+    assert first["box"] == [2, 1, 5, 4]
+    assert (first["visible_pixels"], first["visible_fraction"]) == (7, 0.7)
+    assert second["box"] == [4, 1, 6, 3]
+    assert (second["visible_pixels"], second["visible_fraction"]) == (4, 1.0)
+    assert first["variants"]["flip"]["box"] == [3, 1, 6, 4]
+    # How much of the whole object moved along is unknown without amodal masks.
+    assert first["variants"]["flip"]["visible_fraction"] is None
+    assert first["shape"] == record["scene"]["objects"][0]["shape"]
+
+
+def test_fractions_from_amodal_masks_follow_the_pixels() -> None:
+    amodal = np.stack([labels() == 1, labels() == 2])
+    amodal[0, 1:3, 4] = True  # the two pixels that object 2 hides
+    amodal[0, 0, 7] = True  # moves to column 0, which the flip does not show
+    record = Sample("test", "000017", members(rendered=render(amodal=amodal))).record
+    assert record["objects"][0]["visible_fraction"] == 7 / 10
+    assert record["objects"][0]["variants"]["flip"]["visible_fraction"] == 7 / 9
+
+
+def test_the_record_holds_the_whole_plan() -> None:
+    planned = plan()
+    record = Sample("test", "000017", members(planned)).record
+    assert from_json(Plan, record["plan"]) == planned
+    assert (record["index"], record["split"], record["seed"]) == (17, "test", 3)
+    assert record["nodes"]["clouds"]["noise"] == {"u": 0.25}
+    assert record["scene"]["image_filename"] == "CLEVR_test_000017.png"
+
+
+def test_equal_input_gives_equal_bytes() -> None:
+    assert members() == members()
+
+
+def test_an_image_of_another_plan_is_refused() -> None:
+    wrong = render(images=render().images[:1])
+    with pytest.raises(RenderError, match="test/17"):
+        members(rendered=wrong)
+
+
+def test_a_pixel_that_is_no_number_is_refused() -> None:
+    images = render().images
+    broken = images[0].pixels.copy()
+    broken[2, 3, 1] = np.nan
+    with pytest.raises(RenderError):
+        members(rendered=render(images=(replace(images[0], pixels=broken), images[1])))
