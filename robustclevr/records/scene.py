@@ -30,7 +30,7 @@ class SceneOptions:
     min_distance, margin : float
         CLEVR's two placement rules. [m]
     tries : int
-        Bound on whole placements of one scene.
+        Bound on the tries of one scene; one try begins 100 placements side by side.
     """
 
     objects: tuple[int, int]
@@ -154,7 +154,7 @@ class Scene:
     min_visible_pixels : int
         Each object shows at least this many pixels.
     tries : int
-        Placements that were tried until one fitted, >= 1.
+        Tries until a placement fitted, >= 1.
     """
 
     objects: tuple[SceneObject, ...]

@@ -71,6 +71,8 @@ def shows_all(
     The same answer as counting :func:`label_map`, but objects are painted from near to far and
     the first that shows too little ends it: what is painted later can only cover more.
     """
+    if required == 0:
+        return True
     labels, complete = _paint(objects, camera, (height, width), required=required)
     return complete and min(visible_pixels(labels, len(objects))) >= required
 

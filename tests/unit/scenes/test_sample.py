@@ -199,7 +199,7 @@ def test_every_object_and_the_background_are_seen(scenes: list[Scene]) -> None:
         labels = label_map(scene.objects, scene.camera, HEIGHT, WIDTH)
         counts = visible_pixels(labels, len(scene.objects))
         assert scene.min_visible_pixels == required == 8
-        assert min(counts) >= with_guard(required) == 9
+        assert min(counts) >= with_guard(required) == 10
         whole = amodal_pixels(scene.objects, scene.camera, HEIGHT, WIDTH)
         assert all(seen <= alone for seen, alone in zip(counts[1:], whole, strict=True))
 
@@ -216,6 +216,21 @@ def test_the_default_bound_on_tries_is_far_away(scenes: list[Scene]) -> None:
 )
 def test_visible_pixels_scale_with_the_area_rounded_up(height: int, width: int, least: int) -> None:
     assert min_visible_pixels(DEFAULTS, height=height, width=width) == least
+
+
+def test_the_guard_is_two_percent_and_a_pixel() -> None:
+    assert [with_guard(required) for required in (0, 1, 11, 200, 800)] == [0, 3, 13, 205, 817]
+
+
+def test_no_visibility_rule_lets_objects_hide() -> None:
+    options = dataclasses.replace(DEFAULTS, objects=(10, 10), min_pixels=0)
+    found = [sample(index, options) for index in range(40)]
+    assert all(scene.min_visible_pixels == 0 for scene in found)
+    hidden = [
+        0 in visible_pixels(label_map(scene.objects, scene.camera, HEIGHT, WIDTH), 10)
+        for scene in found
+    ]
+    assert any(hidden)
 
 
 def test_released_quirks(released: list[Scene]) -> None:
