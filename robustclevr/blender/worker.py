@@ -2,7 +2,8 @@
 
 Requests are ``setup`` (recipes, threads, device), ``render`` (a Plan and a folder) and ``quit``;
 replies are ``ready``, ``rendered`` and, for anything that went wrong, ``failed`` with the
-error's kind and message. After a failure the process stays usable.
+error's kind and message. After a failure the process stays usable. Nothing heavy is imported
+before ``setup``, so an interpreter that lacks Blender or numpy can say so.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from robustclevr.errors import RenderError, SetupError
-from robustclevr.recipe import load_recipe
-from robustclevr.records import Plan, from_json
 
 if TYPE_CHECKING:
     from robustclevr.blender.sample import SampleRenderer
@@ -76,6 +75,7 @@ class Worker:
             import numpy as np
 
             from robustclevr.blender.sample import SampleRenderer
+            from robustclevr.recipe import load_recipe
         except ImportError as error:
             raise SetupError(
                 f"{sys.executable} (Python {platform.python_version()}) cannot import Blender: "
@@ -102,6 +102,8 @@ class Worker:
     def _render(self, request: Mapping[str, Any]) -> Message:
         if self._renderer is None:
             raise RenderError("a render was asked for before setup")
+        from robustclevr.records import Plan, from_json
+
         plan = from_json(Plan, request["plan"])
         return {"type": "rendered", **self._renderer.render(plan, Path(request["scratch"]))}
 
