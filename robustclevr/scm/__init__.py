@@ -1,1 +1,6 @@
-"""Spec to Draw: sampling of structural causal models from recorded noise."""
+"""Spec to Draw: structural causal models, sampled from recorded noise."""
+
+from robustclevr.scm.model import SCM
+from robustclevr.scm.table import DrawTable, NodeColumns
+
+__all__ = ["SCM", "DrawTable", "NodeColumns"]

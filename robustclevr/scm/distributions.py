@@ -1,0 +1,86 @@
+"""The numerics of every distribution in :data:`robustclevr.spec.distributions.DISTRIBUTIONS`.
+
+Enters: uniforms or values, and arguments by their canonical names. Leaves: values, log-densities,
+supports. Names, arguments and domains are the spec's; the tests compare with pyro.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustclevr.scm.continuous import CONTINUOUS
+from robustclevr.scm.discrete import DISCRETE
+from robustclevr.scm.elementary import FloatArray
+from robustclevr.scm.laws import Arguments, Law, Support
+from robustclevr.spec.distributions import DISTRIBUTIONS
+from robustclevr.spec.model import Distribution
+
+LAWS: Mapping[str, Law] = {**CONTINUOUS, **DISCRETE}
+"""Quantile function, log-density and support by the distribution's name."""
+
+
+def quantile(distribution: Distribution, u: FloatArray) -> FloatArray:
+    """Return the values at the levels ``u``.
+
+    Parameters
+    ----------
+    distribution : Distribution
+        With constant, valid arguments.
+    u : ndarray of float64
+        In (0, 1).
+
+    Returns
+    -------
+    ndarray of float64
+        As long as ``u``. Element k depends on ``u[k]`` alone, to the last bit.
+    """
+    with np.errstate(all="ignore"):  # tails overflow to inf on purpose
+        return np.asarray(LAWS[distribution.name].quantile(u, distribution.arguments))
+
+
+def log_density(distribution: Distribution, x: FloatArray) -> FloatArray:
+    """Return the log-density, or log-mass, at ``x``, in nats.
+
+    Returns
+    -------
+    ndarray of float64
+        As long as ``x``; -inf outside the support.
+    """
+    with np.errstate(all="ignore"):  # branches of np.where that are not taken
+        return np.asarray(LAWS[distribution.name].log_density(x, distribution.arguments))
+
+
+def support(distribution: Distribution) -> Support:
+    """Return the closed hull of the values that can be drawn."""
+    return LAWS[distribution.name].support(distribution.arguments)
+
+
+def valid_arguments(name: str, arguments: Arguments) -> NDArray[np.bool_]:
+    """Return where computed arguments lie in their domains.
+
+    Parameters
+    ----------
+    name : str
+        Name of the distribution.
+    arguments : mapping of str to float or ndarray
+        Numbers only, no lists.
+
+    Returns
+    -------
+    ndarray of bool
+        Of the shape that the arguments broadcast to.
+    """
+    signature = DISTRIBUTIONS[name]
+    valid = np.ones((), dtype=np.bool_)
+    for argument, value in arguments.items():
+        domain, x = signature.parameter(argument).domain, np.asarray(value)
+        valid = valid & (x > domain.low if domain.open_low else x >= domain.low)
+        valid = valid & (x < domain.high if domain.open_high else x <= domain.high)
+        if domain.whole:
+            valid = valid & (x == np.floor(x))
+    if name == "Uniform":
+        valid = valid & (np.asarray(arguments["low"]) < np.asarray(arguments["high"]))
+    return np.asarray(valid)

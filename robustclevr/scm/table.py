@@ -1,0 +1,173 @@
+"""Draws by column: what a model gives for many samples, as arrays, records, CSV or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Draw, NodeDraw, Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeColumns:
+    """One node of n samples; every array is read-only and of shape (n,).
+
+    Attributes
+    ----------
+    recipe : Recipe or None
+        None for a latent node.
+    active : ndarray of bool
+        False where ``when`` is false: clean parameters, severity 0.
+    parameters : mapping of str to ndarray
+        As drawn, before clamping: float64, bool for boolean and str for enumerated parameters.
+    severity : ndarray of float64
+        In [0, 1].
+    noise : mapping of str to ndarray of float64
+        Also where the branch taken does not read it.
+    log_density : ndarray of float64
+        Of the noise that the branch taken reads. [nat]
+    """
+
+    recipe: Recipe | None
+    active: NDArray[np.bool_]
+    parameters: Mapping[str, NDArray[Any]]
+    severity: FloatArray
+    noise: Mapping[str, FloatArray]
+    log_density: FloatArray
+
+    def draw(self, row: int) -> NodeDraw:
+        """Return one row as a record, with numbers as Python's own."""
+        kinds = {parameter.name: parameter for parameter in _parameters(self.recipe)}
+        values: dict[str, Value] = {}
+        clamped: dict[str, Value] = {}
+        for name, column in self.parameters.items():
+            values[name] = _value(column[row], kinds.get(name))
+            if name in kinds and kinds[name].clamp(values[name]) != values[name]:
+                clamped[name] = kinds[name].clamp(values[name])
+        return NodeDraw(
+            active=bool(self.active[row]),
+            parameters=values,
+            severity=float(self.severity[row]),
+            noise={name: float(column[row]) for name, column in self.noise.items()},
+            log_density=float(self.log_density[row]),
+            clamped=clamped,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DrawTable:
+    """n samples of a structural causal model.
+
+    Attributes
+    ----------
+    index : ndarray of int64, shape (n,)
+        Sample indices.
+    nodes : mapping of str to NodeColumns
+        In the order of the DAG, latent nodes included.
+    log_density : ndarray of float64, shape (n,)
+        Sum over the nodes. [nat]
+    interventions : mapping of str to str
+        What was intervened on, and with what; the same for all rows.
+    """
+
+    index: NDArray[np.int64]
+    nodes: Mapping[str, NodeColumns]
+    log_density: FloatArray
+    interventions: Mapping[str, str]
+
+    def __len__(self) -> int:
+        return self.index.size
+
+    def draw(self, row: int) -> Draw:
+        """Return row ``row`` (not sample ``row``) as a record."""
+        return Draw(
+            index=int(self.index[row]),
+            nodes={node: columns.draw(row) for node, columns in self.nodes.items()},
+            log_density=float(self.log_density[row]),
+            interventions=dict(self.interventions),
+        )
+
+    def draws(self) -> Iterator[Draw]:
+        """Yield every row as a record."""
+        return (self.draw(row) for row in range(len(self)))
+
+    def columns(self, *, noise: bool) -> dict[str, NDArray[Any]]:
+        """Return all columns under their names in files, without a copy.
+
+        Parameters
+        ----------
+        noise : bool
+            Include ``<node>.noise.<name>``.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (n,)
+            ``index``; per node ``<node>.<parameter>``, ``<node>.severity``, ``<node>.active``,
+            ``<node>.noise.<name>``, ``<node>.log_density``; ``log_density``.
+        """
+        result: dict[str, NDArray[Any]] = {"index": self.index}
+        for node, columns in self.nodes.items():
+            result |= {f"{node}.{name}": column for name, column in columns.parameters.items()}
+            result[f"{node}.severity"] = columns.severity
+            result[f"{node}.active"] = columns.active
+            if noise:
+                result |= {f"{node}.noise.{name}": c for name, c in columns.noise.items()}
+            result[f"{node}.log_density"] = columns.log_density
+        result["log_density"] = self.log_density
+        return result
+
+    def to_arrow(self, *, noise: bool, interventions: bool) -> pa.Table:
+        """Return the table for pyarrow.
+
+        Parameters
+        ----------
+        noise : bool
+            Include the noise.
+        interventions : bool
+            Add the column ``interventions``: the mapping as one JSON object.
+        """
+        from robustclevr.scm.files import to_arrow
+
+        return to_arrow(self, noise=noise, interventions=interventions)
+
+    def write(self, path: Path | str, *, noise: bool = False, interventions: bool = False) -> None:
+        """Write the table as CSV or Parquet, by the suffix of ``path``.
+
+        Equal tables give equal bytes. Numbers in CSV read back to the same bits.
+
+        Raises
+        ------
+        SpecError
+            If the suffix is neither ``.csv`` nor ``.parquet``.
+        StoreError
+            If the file cannot be written; nothing is left behind then.
+        """
+        from robustclevr.scm.files import write
+
+        write(self, Path(path), noise=noise, interventions=interventions)
+
+
+def _parameters(recipe: Recipe | None) -> tuple[Parameter, ...]:
+    return () if recipe is None else recipe.parameters
+
+
+def _value(item: Any, parameter: Parameter | None) -> Value:
+    """Return a cell as a JSON-safe value; whole numbers of integer parameters as int."""
+    if isinstance(item, np.bool_):
+        return bool(item)
+    if isinstance(item, np.str_):
+        return str(item)
+    number = float(item)
+    whole = parameter is not None and parameter.kind == "integer" and number.is_integer()
+    return int(number) if whole else number
