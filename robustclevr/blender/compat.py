@@ -22,7 +22,14 @@ _FIRST_WITH_GROUP_COMPOSITOR = (5, 0)
 _NODES_5 = {"CompositorNodeGamma": "ShaderNodeGamma"}
 
 _MENUS_5: dict[tuple[str, str], tuple[str, dict[str, str]]] = {
-    ("CompositorNodeBlur", "filter_type"): ("Type", {"GAUSS": "Gaussian", "MITCH": "Mitch"}),
+    ("CompositorNodeBlur", "filter_type"): (
+        "Type",
+        {"GAUSS": "Gaussian", "FAST_GAUSS": "Fast Gaussian", "QUAD": "Quadratic"},
+    ),
+    ("CompositorNodeFilter", "filter_type"): (
+        "Type",
+        {"SHARPEN": "Box Sharpen", "SHARPEN_DIAMOND": "Diamond Sharpen"},
+    ),
     ("CompositorNodeGlare", "glare_type"): ("Type", {}),
     ("CompositorNodeGlare", "quality"): ("Quality", {}),
     ("CompositorNodeLensdist", "distortion_type"): ("Type", {}),
@@ -114,10 +121,14 @@ def set_option(node: Any, name: str, value: Any) -> None:
     idname = _idname_45(node)
     if is_five() and (idname, name) in _MENUS_5:
         socket_name, labels = _MENUS_5[idname, name]
-        label = labels.get(value, str(value).replace("_", " ").title())
-        find_socket(node.inputs, socket_name).default_value = label
+        find_socket(node.inputs, socket_name).default_value = labels.get(value, label_of(value))
     else:
         setattr(node, name, value)
+
+
+def label_of(word: str) -> str:
+    """Return the label that Blender shows for most of its words: SIMPLE_STAR is "Simple Star"."""
+    return word.replace("_", " ").title()
 
 
 def find_socket(sockets: Iterable[Any], name: str) -> Any:
