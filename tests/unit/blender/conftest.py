@@ -39,12 +39,12 @@ CLEAN = (ImagePlan("clean", 0, ()),)
 class WorkerProcess:
     """A worker behind two pipes, with the fewest lines that can talk to it."""
 
-    def __init__(self, log: Path, *command: str) -> None:
+    def __init__(self, log: Path, command: tuple[str, ...], bootstrap: Path) -> None:
         child_in, ours_out = os.pipe()
         ours_in, child_out = os.pipe()
         with log.open("wb") as sink:
             self.process = subprocess.Popen(
-                [*command, str(BOOTSTRAP), "--in-fd", str(child_in), "--out-fd", str(child_out)],
+                [*command, str(bootstrap), "--in-fd", str(child_in), "--out-fd", str(child_out)],
                 pass_fds=(child_in, child_out),
                 stdout=sink,
                 stderr=sink,
@@ -79,9 +79,9 @@ class WorkerProcess:
 def start_worker(tmp_path: Path) -> Iterator[Callable[..., WorkerProcess]]:
     started: list[WorkerProcess] = []
 
-    def start(*command: str) -> WorkerProcess:
+    def start(*command: str, bootstrap: Path = BOOTSTRAP) -> WorkerProcess:
         log = tmp_path / f"worker{len(started)}.log"
-        started.append(WorkerProcess(log, *(command or (sys.executable,))))
+        started.append(WorkerProcess(log, command or (sys.executable,), bootstrap))
         return started[-1]
 
     yield start
