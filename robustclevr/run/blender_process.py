@@ -264,7 +264,7 @@ class BlenderProcess:
             tail = self._log.tail()
             self.kill()
             raise RenderError(
-                f"Blender did not answer within {limit_s:.0f} s while {doing} and was ended; "
+                f"Blender did not answer within {limit_s:g} s while {doing} and was ended; "
                 f"its last lines:\n{tail}"
             ) from None
         if reply.get("type") == "failed":

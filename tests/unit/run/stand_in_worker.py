@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -50,17 +49,21 @@ def answer(request: dict, behavior: dict[str, str]) -> dict:
     plan, scratch = request["plan"], Path(request["scratch"])
     misbehave(plan["index"], behavior)
     if behavior.get("fail") == str(plan["index"]):
-        return {"type": "failed", "kind": "RecipeError", "message": "glare.py:7: no", "traceback": ""}
+        return {
+            "type": "failed",
+            "kind": "RecipeError",
+            "message": "glare.py:7: no",
+            "traceback": "",
+        }
     return render(plan, scratch)
 
 
 def misbehave(index: int, behavior: dict[str, str]) -> None:
     time.sleep(float(behavior.get("slow", "0")))
-    print(f"rendering {index}", flush=True)
+    os.write(1, f"rendering {index}\n".encode())
     if behavior.get("die") in (str(index), "all"):
         os.kill(os.getpid(), signal.SIGKILL)
     if behavior.get("exit") == str(index):
-        print("Segmentation something", file=sys.stderr, flush=True)
         os._exit(3)
     if behavior.get("hang") == str(index):
         time.sleep(3600)
