@@ -1,7 +1,8 @@
 """Lens distortion: barrel distortion and color fringes; pixels move, and labels with them.
 
 With ``fit`` the image is enlarged until no border is in view (the paper's tree); without it the
-corners turn black, and labels there are background.
+corners turn black, or cyan where red alone already lies outside, and labels are background where
+green does.
 """
 
 from __future__ import annotations
