@@ -14,7 +14,7 @@ from robustclevr.spec.dataset_schema import DatasetFile
 from robustclevr.spec.document import Document, as_document, join
 from robustclevr.spec.library import find_dag, find_dataset
 from robustclevr.spec.model import DagSpec, DatasetSpec, SplitSpec
-from robustclevr.spec.overrides import OPTION, apply_overrides
+from robustclevr.spec.overrides import OPTION, apply_overrides, set_value
 from robustclevr.spec.reading import read_document
 from robustclevr.spec.schema import validate
 from robustclevr.spec.split import IMAGE_FAMILIES, VIDEO_FAMILIES, SplitReader
@@ -61,7 +61,7 @@ def load_dataset(
     document = read_document(path)
     apply_overrides(document, overrides)
     if seed is not None:
-        apply_overrides(document, [f"seed={seed}"])
+        set_value(document, "seed", seed, option=f"--seed {seed}")
     return _Reader(document, recipes, path.parent).dataset(path.stem)
 
 
@@ -162,9 +162,8 @@ class _Reader:
                     document.problems.append(problem)
             return None
         if not file.is_file():
-            document.problem(
-                path, f"there is no file '{file}'", "paths start at this file's folder"
-            )
+            start = "the working folder" if typed else "this file's folder"
+            document.problem(path, f"there is no file '{value}'", f"paths start at {start}")
             return None
         try:
             return load_dag(file, self._recipes)

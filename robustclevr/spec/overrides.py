@@ -38,8 +38,18 @@ def _apply(document: Document, text: str) -> None:
         if parts[1] not in splits and parts[1] not in lost:
             what = f"there is no split '{parts[1]}'"
             raise SpecError.single(what, file=option, hint=suggest(parts[1], splits))
-    _set(document.data, parts, read_value(value, name=option), option)
-    path = ".".join(parts)
+    set_value(document, path.strip(), read_value(value, name=option), option=option)
+
+
+def set_value(document: Document, path: str, value: Any, *, option: str) -> None:
+    """Set one entry; ``option`` is named in messages.
+
+    Raises
+    ------
+    SpecError
+        If the path leads through something that is not a mapping.
+    """
+    _set(document.data, path.split("."), value, option)
     for below in [name for name in document.places if name.startswith(f"{path}.")]:
         del document.places[below]
     document.places[path] = Place(option)

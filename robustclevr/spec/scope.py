@@ -14,6 +14,7 @@ from robustclevr.spec.expression import (
     Number,
     Operation,
     ParentValue,
+    Quantile,
 )
 from robustclevr.spec.grammar import COMPARISONS
 from robustclevr.spec.tree import walk
@@ -75,6 +76,8 @@ def is_truth(expression: Expression, scope: Scope) -> bool:
         return expression.operator in COMPARISONS | {"and", "or", "not"}
     if isinstance(expression, Call) and expression.function == "where":
         return all(is_truth(branch, scope) for branch in expression.arguments[1:])
+    if isinstance(expression, Quantile):
+        return expression.distribution == "Bernoulli"
     if isinstance(expression, Number):
         return expression.value in (0.0, 1.0)
     if isinstance(expression, Name):
