@@ -142,10 +142,15 @@ class Lease:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
             # "x": of two processes that try at once, one gets it.
-            with self._path.open("xb") as file:
-                file.write(self._content())
+            file = self._path.open("xb")
         except (FileExistsError, FileNotFoundError):
             return False  # taken; or another run just removed the empty folder: try again
+        try:
+            with file:
+                file.write(self._content())
+        except OSError:  # an empty lease would keep everybody out until it expires
+            self._path.unlink(missing_ok=True)
+            raise
         return True
 
     def _content(self) -> bytes:

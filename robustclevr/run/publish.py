@@ -95,10 +95,7 @@ def publish(task: ShardTask, job: Job) -> Receipt:
             made.append(sample.provenance)
             yield sample_key(index), sample.members
 
-    try:
-        sha256, size_bytes = write_shard(layout.tar(task.split, task.shard), members(), layout)
-    except StoreError as error:
-        raise StoreError(f"shard {task} could not be written: {error}") from error
+    sha256, size_bytes = write_shard(layout.tar(task.split, task.shard), members(), layout)
     receipt = Receipt(
         split=task.split,
         shard=task.shard,

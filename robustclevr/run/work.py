@@ -7,7 +7,8 @@ shard is put in place, its receipt after it, and the parked files go.
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -85,7 +86,8 @@ class ShardWorker:
 
     def execute(self, task: ShardTask) -> Outcome:
         """Make a shard, or finish one; see :func:`execute_shard`."""
-        lease = Lease.acquire(task.split, task.shard, self._layout)
+        with _naming_samples(task):
+            lease = Lease.acquire(task.split, task.shard, self._layout)
         if lease is None:
             return Outcome(task, leased=True)
         with lease:
@@ -94,7 +96,8 @@ class ShardWorker:
                 failures, gave_up = self._make_missing(task, lease)
                 if failures or gave_up:
                     return Outcome(task, failures=failures, gave_up=gave_up)
-                receipt = publish(task, self._job)
+                with _naming_samples(task):
+                    receipt = publish(task, self._job)
             clear_parked(task.split, task.shard, self._layout)
         self._on_event(ShardDone(task.split, task.shard, task.count))
         return Outcome(task, receipt)
@@ -134,6 +137,16 @@ class ShardWorker:
         self._samples += 1
         seconds = sample.provenance.seconds["total"]
         self._on_event(SampleDone(task.split, sample.index, seconds, size))
+
+
+@contextmanager
+def _naming_samples(task: ShardTask) -> Iterator[None]:
+    """Let a StoreError say which samples it concerns."""
+    try:
+        yield
+    except StoreError as error:
+        first, last = (sample_name(task.split, task.indices[end]) for end in (0, -1))
+        raise StoreError(f"samples {first} to {last} could not be stored: {error}") from error
 
 
 def load_job_recipes(job: Job) -> dict[str, LoadedRecipe]:

@@ -1,12 +1,12 @@
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pyarrow.parquet as pq
 import pytest
@@ -27,13 +27,13 @@ REST = ["dataset.json", "index.json", "test/draws.parquet", "test/scenes.json"]
 
 
 @pytest.fixture(scope="module")
-def whole(recipes, make_spec, stand_in, tmp_path_factory, tree):
+def whole(recipes, make_spec, stand_in, tmp_path_factory):
     """The default dataset, made by one undisturbed worker."""
     from robustclevr.run.generate import GenerateOptions, generate
 
     root = tmp_path_factory.mktemp("whole")
     options = GenerateOptions(workers=1, device="cpu", command=stand_in.command)
-    generate(make_spec(), recipes, root, options, lambda event: None)
+    generate(make_spec(), recipes, root, options, [].append)
     return root
 
 
@@ -58,7 +58,7 @@ def test_a_whole_dataset(whole, tree, make_split):
         dataset.sample("test", 5)
 
 
-def test_run_again_does_nothing_and_says_so(whole, run, tree):
+def test_run_again_does_nothing_and_says_so(whole, run):
     before = {path: path.stat().st_mtime_ns for path in whole.rglob("*")}
     summary, events = run(whole)
     assert summary.nothing_to_do
@@ -256,7 +256,7 @@ def test_the_estimate_is_measured_and_leaves_nothing(
     ],
 )
 def test_cores_are_shared(monkeypatch, asked, shards, cores, shared):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     assert share_cores(asked, shards) == shared
 
 
@@ -324,7 +324,7 @@ def assert_all_end(processes: list[psutil.Process]) -> None:
 @pytest.mark.slow
 def test_ten_kills_at_random_moments(start, whole, run, tree, tmp_path, monkeypatch):
     monkeypatch.setenv("STAND_IN", "slow:0.3")
-    moments = random.Random(5)
+    moments = np.random.default_rng(5)
     root = tmp_path / "d"
     for _ in range(10):
         process = start(root, workers=2)
@@ -380,9 +380,8 @@ def test_a_killed_worker_is_replaced_and_its_sample_named(start, tmp_path, monke
 
 def test_two_runs_on_one_folder_share_the_work(start, whole, tree, tmp_path, monkeypatch):
     monkeypatch.setenv("STAND_IN", "slow:0.2")
-    outputs = []
-    for process in [start(tmp_path / "d"), start(tmp_path / "d")]:
-        outputs.append((process, process.communicate(timeout=120)[0]))
+    processes = [start(tmp_path / "d"), start(tmp_path / "d")]
+    outputs = [(process, process.communicate(timeout=120)[0]) for process in processes]
     assert [process.returncode for process, _ in outputs] == [0, 0]
     assert tree(tmp_path / "d") == tree(whole)
     assert not (tmp_path / "d/.work").exists()

@@ -1,9 +1,11 @@
+import errno
 import os
 import time
 from pathlib import Path
 
 import pytest
 
+from robustclevr.errors import StoreError
 from robustclevr.run import leases
 from robustclevr.run.leases import EXPIRES_S, Lease, live_leases, read_lease, remove_expired_leases
 from robustclevr.store.layout import Layout
@@ -82,3 +84,13 @@ def test_sweeping_removes_only_what_expired(layout):
     write(layout, FAR, age_s=2 * EXPIRES_S)
     remove_expired_leases(layout)
     assert not path.exists()
+
+
+def test_a_full_disk_leaves_no_empty_lease(layout, monkeypatch):
+    def refuse(self: Lease) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Lease, "_content", refuse)
+    with pytest.raises(StoreError, match=r"shard-00000\.lease: cannot write: No space left"):
+        Lease.acquire("test", 0, layout)
+    assert not layout.lease("test", 0).exists()

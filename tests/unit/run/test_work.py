@@ -170,7 +170,7 @@ def test_a_full_disk_at_publishing_names_the_shard(job, monkeypatch):
         return real(self, target)
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(StoreError, match=r"shard test/shard-00000 .*No space left"):
+    with pytest.raises(StoreError, match=r"test/000000 to test/000003 .*No space left"):
         execute_shard(FIRST, job)
     assert [name for name in files(job.root) if not name.endswith(".sample")] == []
 
