@@ -16,15 +16,65 @@ from robustclevr.spec import load_dag, load_dataset
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-DAG_WORDS = (
-    "nodes order name gamma glare clouds fog parents noise set when latent recipe severity mix "
-    "factor kind u h a.b {} {0} \u0000é"
-).split(" ")
-DATASET_WORDS = (
-    "family dag emit seed scene video scenario render outputs shard_size splits samples do shift "
-    "given twin_of tail ood grid worst_case of below over objects test train clevr vmds clouds.h "
-    "glare.mix glare tree-uniform"
-).split(" ")
+DAG_WORDS = [
+    "nodes",
+    "order",
+    "name",
+    "gamma",
+    "glare",
+    "clouds",
+    "fog",
+    "parents",
+    "noise",
+    "set",
+    "when",
+    "latent",
+    "recipe",
+    "severity",
+    "mix",
+    "factor",
+    "kind",
+    "u",
+    "h",
+    "a.b",
+    "{}",
+    "{0}",
+    "\x00é",
+]
+DATASET_WORDS = [
+    "family",
+    "dag",
+    "emit",
+    "seed",
+    "scene",
+    "video",
+    "scenario",
+    "render",
+    "outputs",
+    "shard_size",
+    "splits",
+    "samples",
+    "do",
+    "shift",
+    "given",
+    "twin_of",
+    "tail",
+    "ood",
+    "grid",
+    "worst_case",
+    "of",
+    "below",
+    "over",
+    "objects",
+    "test",
+    "train",
+    "clevr",
+    "vmds",
+    "clouds.h",
+    "glare.mix",
+    "glare",
+    "tree-uniform",
+]
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
