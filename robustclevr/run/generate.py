@@ -82,6 +82,8 @@ class Summary:
         That were asked for.
     missing_shards : int
         That were not there when the run began.
+    unfinished_shards : int
+        That are not there now that it ended.
     failures : tuple of SampleFailure
         Samples that could not be made.
     whole_splits : tuple of str
@@ -91,6 +93,7 @@ class Summary:
     shards: int
     samples: int
     missing_shards: int
+    unfinished_shards: int
     failures: tuple[SampleFailure, ...]
     whole_splits: tuple[str, ...]
 
@@ -101,8 +104,8 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 if a sample could not be made."""
-        return 1 if self.failures else 0
+        """0, or 1 if something that was asked for is missing."""
+        return 1 if self.failures or self.unfinished_shards else 0
 
 
 def generate(
@@ -144,11 +147,11 @@ def generate(
     splits = chosen_splits(spec, options.splits)
     _require_local(options.backend)
     fingerprints = split_fingerprints(splits, recipes, spec.seed)
-    content = dataset_content(spec, splits, fingerprints)
-    prepare(layout, content, recipes, force=options.force)
-    sweep(layout)
+    content = dataset_content(spec, splits, fingerprints, recipes)
     tasks = select(shard_tasks(splits), options.selection)
     workers, threads = share_cores(options.workers, len(tasks))
+    prepare(layout, content, recipes, force=options.force)
+    sweep(layout)
     job = Job(
         root=out.resolve(),
         splits=splits,
@@ -157,8 +160,9 @@ def generate(
         renderer=renderer_setup(recipes, threads, options),
         sample_timeout_s=options.sample_timeout_s,
     )
-    missing = tuple(task for task in tasks if not _is_done(task, job, on_event))
-    on_event(_started(tasks, missing, layout, workers))
+    there = {task: _samples_there(task, job, on_event) for task in tasks}
+    missing = tuple(task for task in tasks if there[task] is None)
+    on_event(_started(there, job, workers))
     failures: tuple[SampleFailure, ...] = ()
     if missing:
         watched = Forecast(missing, job, workers, on_event)
@@ -168,10 +172,14 @@ def generate(
             sweep(layout)
     states = refresh(Dataset.open(out), Check.SIZE)
     remove_empty_dirs(layout.work)
+    done = {(state.split, tar) for state in states for tar in state.tars}
     return Summary(
         shards=len(tasks),
         samples=sum(task.count for task in tasks),
         missing_shards=len(missing),
+        unfinished_shards=sum(
+            (task.split, layout.tar(task.split, task.shard).name) not in done for task in tasks
+        ),
         failures=failures,
         whole_splits=tuple(state.split for state in states if state.whole),
     )
@@ -228,28 +236,36 @@ def _require_local(backend: str) -> None:
         )
 
 
-def _is_done(task: ShardTask, job: Job, on_event: OnEvent) -> bool:
+def _samples_there(task: ShardTask, job: Job, on_event: OnEvent) -> int | None:
+    """Return the number of samples of a shard that is done; None where it is not."""
+
     def broken(reason: str) -> None:
         on_event(ShardBroken(task.split, task.shard, reason))
 
     receipt = published(task, job, Check.SHA256, broken)
-    done = receipt is not None and (receipt.start, receipt.count) == (task.start, task.count)
-    if done:
-        # A run that was stopped between receipt and clearing leaves these.
-        clear_parked(task.split, task.shard, job.layout)
-    return done
+    if receipt is None or (receipt.start, receipt.count) != (task.start, task.count):
+        return None
+    # A run that was stopped between receipt and clearing leaves these.
+    clear_parked(task.split, task.shard, job.layout)
+    return receipt.count
 
 
-def _started(
-    tasks: tuple[ShardTask, ...], missing: tuple[ShardTask, ...], layout: Layout, workers: int
-) -> RunStarted:
-    open_samples = sum(task.count for task in missing)
-    parked = sum(len(parked_indices(task.split, task.shard, layout)) for task in missing)
-    samples = sum(task.count for task in tasks)
+def _started(there: Mapping[ShardTask, int | None], job: Job, workers: int) -> RunStarted:
+    open_tasks = [task for task, count in there.items() if count is None]
+    found = sum(len(_kept(task, job)) for task in open_tasks)
     return RunStarted(
-        shards=len(tasks),
-        shards_done=len(tasks) - len(missing),
-        samples=samples,
-        samples_done=samples - open_samples + min(parked, open_samples),
+        shards=len(there),
+        shards_done=len(there) - len(open_tasks),
+        samples=sum(task.count for task in there),
+        samples_done=found + sum(count for count in there.values() if count is not None),
         workers=workers,
     )
+
+
+def _kept(task: ShardTask, job: Job) -> set[int]:
+    """Return the samples of an unfinished shard that need not be rendered again."""
+    parked = set(parked_indices(task.split, task.shard, job.layout))
+    shorter = published(task, job, Check.SIZE)
+    if shorter is not None:
+        parked |= set(range(shorter.start, shorter.start + shorter.count))
+    return parked & set(task.indices)

@@ -148,11 +148,13 @@ def differences(
 ) -> Iterator[tuple[str, object, object]]:
     """Yield dotted path, old and new value of all that keeps ``new`` from extending ``old``.
 
-    Fields of the dataset come first, then the splits in both, field by field; a fingerprint
-    that differs though no field does speaks of recipe files.
+    Fields of the dataset come first (but for its summary and source, which decide nothing), then
+    the splits in both, field by field; a fingerprint that differs though no field does speaks
+    of recipe files.
     """
-    grouped = {"splits", "fingerprints"}
-    yield from _diff("", _without(old, grouped), _without(new, grouped))
+    # What merely describes may change, as with a newer version of a catalogue entry.
+    left_out = {"splits", "fingerprints", "summary", "source"}
+    yield from _diff("", _without(old, left_out), _without(new, left_out))
     for name in sorted(set(old["splits"]) & set(new["splits"])):
         before, after = old["splits"][name], new["splits"][name]
         path = f"splits.{name}"
@@ -188,6 +190,9 @@ def _diff(path: str, old: object, new: object) -> Iterator[tuple[str, object, ob
         for key in sorted({*old, *new}):
             inner = f"{path}.{key}" if path else str(key)
             yield from _diff(inner, old.get(key, _ABSENT), new.get(key, _ABSENT))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for place, pair in enumerate(zip(old, new, strict=True)):
+            yield from _diff(f"{path}[{place}]", *pair)
     elif old != new:
         yield path, old, new
 

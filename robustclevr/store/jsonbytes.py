@@ -1,7 +1,7 @@
 """JSON whose bytes follow from the value, and files that carry a digest of themselves.
 
-Unlike :func:`robustclevr.records.canonical_json` keys stay in their order: in a DAG the order of
-nodes and of assignments means something, and it has to survive the file.
+Unlike :func:`robustclevr.records.canonical_json` keys stay in their order, so that the nodes of a
+DAG stand in a record as they are drawn and applied.
 """
 
 from __future__ import annotations

@@ -113,6 +113,7 @@ def test_a_longer_dataset_begins_with_the_shorter(
     longer = make_spec(make_split(samples=7), make_split("val", samples=2))
     run(tmp_path / "d")
     _, events = run(tmp_path / "d", longer)
+    assert events[0] == RunStarted(5, 2, 9, 5, 1)
     made = {(e.split, e.index) for e in events if isinstance(e, SampleDone) and not e.found}
     assert made == {("test", 5), ("test", 6), ("val", 0), ("val", 1)}
     run(tmp_path / "new", longer)
@@ -175,6 +176,7 @@ def test_a_failure_ends_with_1_and_is_made_up_for(run, whole, tree, tmp_path, mo
     summary, _ = run(tmp_path / "d")
     assert summary.exit_code == 1
     assert [failure.index for failure in summary.failures] == [2]
+    assert (summary.missing_shards, summary.unfinished_shards) == (3, 1)
     status = dataset_status(tmp_path / "d")
     (split,) = status.splits
     assert (split.shards_done, split.samples_done, split.parked) == (2, 3, 1)

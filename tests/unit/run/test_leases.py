@@ -87,7 +87,7 @@ def test_sweeping_removes_only_what_expired(layout):
 
 
 def test_a_full_disk_leaves_no_empty_lease(layout, monkeypatch):
-    def refuse(self: Lease) -> bytes:
+    def refuse(_lease: Lease) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Lease, "_content", refuse)

@@ -89,6 +89,18 @@ def test_any_other_difference_names_the_first_field_and_both_values(new, said) -
     assert "--force" in str(caught.value)
 
 
+def test_inside_lists_the_place_is_named() -> None:
+    old, new = content(), content()
+    old["splits"]["test"] = {**split(), "set": [{"a": "1"}, {"b": "2"}]}
+    new["splits"]["test"] = {**split(), "set": [{"a": "1"}, {"b": "3"}]}
+    with pytest.raises(SpecError, match=r"splits\.test\.set\[1\]\.b: .*\"2\".*\"3\""):
+        extended(old, new, PATH)
+
+
+def test_a_new_summary_is_no_other_dataset() -> None:
+    assert extended({**content(), "summary": "a"}, {**content(), "summary": "b"}, PATH)
+
+
 def test_what_force_removes() -> None:
     old = content(a=split(), b=split(), c=split())
     new = content(fingerprints={"a": "f", "b": "g"}, a=split(8, shard_size=4), b=split(height=120))
