@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_LAST_LINES = 12
+_LAST_LINES = 6
 _TAIL_BYTES = 8192
 _LIMIT_BYTES = 1 << 20  # chosen: thousands of lines, and nothing that a scratch folder feels
 
