@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from robustclevr.blender.recipe_call import call_build, parameters_at
 from robustclevr.blender.scene import Stage
-from robustclevr.errors import RecipeError
-from robustclevr.recipe import REFERENCE_HEIGHT_PX, LoadedRecipe
+from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import RenderSettings, Step, Value
 
 
@@ -60,21 +58,5 @@ def apply_scene_steps(
 
 
 def _apply(stage: Stage, step: Step, loaded: LoadedRecipe, settings: RenderSettings) -> None:
-    scale = settings.height / REFERENCE_HEIGHT_PX
-    in_pixels = {entry.name for entry in loaded.recipe.parameters if entry.unit == "px"}
-    parameters = {
-        name: float(value) * scale if name in in_pixels else value
-        for name, value in step.parameters.items()
-    }
-    context = SceneContext(stage, parameters, step.seed, settings.height, settings.width)
-    try:
-        loaded.build(context)
-    except Exception as error:
-        line = _line_in(loaded.path, error) or loaded.build.__code__.co_firstlineno
-        raise RecipeError(f"{loaded.path}:{line}: {type(error).__name__}: {error}") from error
-
-
-def _line_in(path: Path, error: BaseException) -> int | None:
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    return lines[-1] if lines else None
+    parameters = parameters_at(settings.height, step.parameters, loaded)
+    call_build(loaded, SceneContext(stage, parameters, step.seed, settings.height, settings.width))
