@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from robustclevr.run.preview import Row
-    from robustclevr.spec import DatasetSpec, SplitSpec
 
 
 @click.command("preview")
@@ -47,8 +46,8 @@ def command(
     from robustclevr.recipe import load_recipes
     from robustclevr.run.blender_process import RendererSetup
     from robustclevr.run.generate import share_cores
-    from robustclevr.run.preview import default_split, rendered_rows, stored_rows
-    from robustclevr.spec import load_dataset, require_built
+    from robustclevr.run.preview import chosen_split, rendered_rows, stored_rows
+    from robustclevr.spec import load_dataset
 
     _require_png(output)
     if (Path(spec) / "dataset.json").is_file():
@@ -56,8 +55,7 @@ def command(
         return
     recipes = load_recipes(recipe_dirs)
     dataset = load_dataset(spec, recipes, overrides=overrides, seed=seed)
-    chosen = default_split(dataset) if split is None else _named(dataset, split)
-    require_built(chosen)
+    chosen = chosen_split(dataset, split)
     setup = RendererSetup(
         recipes=tuple((str(item.path), item.shipped) for item in recipes.values()),
         threads=share_cores(1, shards=1)[1],
@@ -75,12 +73,6 @@ def _require_png(output: Path) -> None:
         raise SpecError.single(
             f"'{output}' is not a PNG file", file="--output", hint="end the name in .png"
         )
-
-
-def _named(dataset: DatasetSpec, split: str) -> SplitSpec:
-    from robustclevr.run.prepare import chosen_splits
-
-    return chosen_splits(dataset, [split])[0]
 
 
 def _write_sheet(rows: Iterable[Row], output: Path) -> None:

@@ -35,17 +35,21 @@ def fingerprint(split: SplitSpec, recipes: Mapping[str, LoadedRecipe], *, root_s
         "root_seed": root_seed,
         "split": split.name,
         "spec": document,
-        "recipes": {name: _recipe_digests(recipes[name]) for name in _recipes_used(split)},
+        "recipes": recipe_digests(split, recipes),
     }
     return hashlib.sha256(canonical_json(content)).hexdigest()
 
 
-def _recipes_used(split: SplitSpec) -> list[str]:
+def recipe_digests(
+    split: SplitSpec, recipes: Mapping[str, LoadedRecipe]
+) -> dict[str, dict[str, str | None]]:
+    """Return the sha256 of the file and of the curve of every recipe that a split applies."""
     nodes = () if split.dag is None else split.dag.nodes
-    return sorted({node.recipe.id for node in nodes if node.recipe is not None})
+    used = sorted({node.recipe.id for node in nodes if node.recipe is not None})
+    return {recipe_id: _digests(recipes[recipe_id]) for recipe_id in used}
 
 
-def _recipe_digests(loaded: LoadedRecipe) -> dict[str, str | None]:
+def _digests(loaded: LoadedRecipe) -> dict[str, str | None]:
     curve = loaded.path.with_name(f"{loaded.path.stem}.curve.json")
     digest = hashlib.sha256(curve.read_bytes()).hexdigest() if curve.is_file() else None
     return {"file": loaded.digest, "curve": digest}

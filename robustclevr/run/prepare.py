@@ -12,9 +12,9 @@ from typing import Any
 
 from robustclevr import DATASET_VERSION
 from robustclevr.errors import SpecError, StoreError, suggest
-from robustclevr.plan import fingerprint
+from robustclevr.plan import fingerprint, recipe_digests
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.spec import DatasetSpec, SplitSpec
+from robustclevr.spec import DatasetSpec, SplitSpec, require_built
 from robustclevr.store.atomic import disk_error, write_atomic
 from robustclevr.store.dataset_json import (
     changed_splits,
@@ -33,7 +33,7 @@ def chosen_splits(spec: DatasetSpec, names: Sequence[str]) -> tuple[SplitSpec, .
     Raises
     ------
     SpecError
-        If one is unknown: names the nearest spelling.
+        If one is unknown (names the nearest spelling), or this version cannot make it.
     """
     known = [split.name for split in spec.splits]
     for name in names:
@@ -41,7 +41,10 @@ def chosen_splits(spec: DatasetSpec, names: Sequence[str]) -> tuple[SplitSpec, .
             raise SpecError.single(
                 f"unknown split '{name}'", file="--splits", hint=suggest(name, known)
             )
-    return tuple(split for split in spec.splits if not names or split.name in names)
+    chosen = tuple(split for split in spec.splits if not names or split.name in names)
+    for split in chosen:
+        require_built(split)
+    return chosen
 
 
 def split_fingerprints(
@@ -52,7 +55,10 @@ def split_fingerprints(
 
 
 def dataset_content(
-    spec: DatasetSpec, splits: Sequence[SplitSpec], fingerprints: Mapping[str, str]
+    spec: DatasetSpec,
+    splits: Sequence[SplitSpec],
+    fingerprints: Mapping[str, str],
+    recipes: Mapping[str, LoadedRecipe],
 ) -> dict[str, Any]:
     """Return what ``dataset.json`` says of these splits."""
     header = {
@@ -68,6 +74,8 @@ def dataset_content(
             **split.document,
             "samples": split.samples,
             "shard_size": split.shard_size,
+            # So that a changed recipe file is named, and not only a fingerprint that differs.
+            "recipe_digests": recipe_digests(split, recipes),
         }
         for split in splits
     }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from robustclevr.plan import make_plan
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
+from robustclevr.run.prepare import chosen_splits
 from robustclevr.run.shards import sample_name
 from robustclevr.spec import DatasetSpec, SplitSpec
 from robustclevr.store.dataset import Dataset
@@ -24,9 +25,17 @@ PREVIEW_SAMPLES = 16
 """Paths a pixel of a preview. Chosen: noise is visible but hides no corruption."""
 
 
-def default_split(spec: DatasetSpec) -> SplitSpec:
-    """Return the first split that applies a DAG, else the first."""
-    return next((split for split in spec.splits if split.dag is not None), spec.splits[0])
+def chosen_split(spec: DatasetSpec, name: str | None) -> SplitSpec:
+    """Return the split called ``name``; for None the first that applies a DAG, else the first.
+
+    Raises
+    ------
+    SpecError
+        If there is no such split, or this version cannot make it.
+    """
+    if name is None:
+        name = next((split for split in spec.splits if split.dag is not None), spec.splits[0]).name
+    return chosen_splits(spec, [name])[0]
 
 
 def rendered_rows(

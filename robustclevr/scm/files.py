@@ -45,7 +45,11 @@ def write(table: DrawTable, path: Path, *, noise: bool, interventions: bool) -> 
 
 
 def _write_csv(data: pa.Table, path: Path) -> None:
-    pyarrow.csv.write_csv(data, path)
+    # pyarrow quotes the names of columns, which no reader of a spreadsheet expects of numbers.
+    options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
+    with path.open("wb") as file:
+        file.write(",".join(data.column_names).encode() + b"\n")
+        pyarrow.csv.write_csv(data, file, options)
 
 
 def _write_parquet(data: pa.Table, path: Path) -> None:
