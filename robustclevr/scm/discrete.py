@@ -69,8 +69,13 @@ def _bernoulli_support(a: Arguments) -> Support:
 
 def _binomial_quantile(u: FloatArray, a: Arguments) -> FloatArray:
     n, p = a["total_count"], a["probs"]
-    inner = np.clip(p, 1e-300, 1.0 - 2.0**-53)
-    k = _least_count(special.bdtrik(u, n, inner), u, lambda k: special.bdtr(k, n, inner))
+    inner = np.clip(p, 1e-300, 1.0 - 2.0**-53)  # the ends are mended below
+
+    def cdf(k: Any) -> Any:
+        rest = np.maximum(n - k, 0.5)
+        return np.where(k >= n, 1.0, special.betainc(rest, k + 1.0, 1.0 - inner))
+
+    k = _least_count(special.bdtrik(u, n, inner), u, cdf)
     return np.minimum(np.where(p <= 0.0, 0.0, np.where(p >= 1.0, n, k)), n)
 
 

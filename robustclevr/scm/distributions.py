@@ -6,6 +6,7 @@ supports. Names, arguments and domains are the spec's; the tests compare with py
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -35,10 +36,15 @@ def quantile(distribution: Distribution, u: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of float64
-        As long as ``u``. Element k depends on ``u[k]`` alone, to the last bit.
+        As long as ``u``. Element k depends on ``u[k]`` alone, to the last bit. A continuous
+        variable never takes the end of its support, at which its density may be infinite.
     """
-    with np.errstate(all="ignore"):  # tails overflow to inf on purpose
-        return np.asarray(LAWS[distribution.name].quantile(u, distribution.arguments))
+    with np.errstate(all="ignore"):  # long tails overflow; the caller names the sample
+        values = np.asarray(LAWS[distribution.name].quantile(u, distribution.arguments))
+    hull = support(distribution)
+    if hull.step is not None or hull.low == hull.high:
+        return values
+    return np.asarray(np.clip(values, _above(hull.low), -_above(-hull.high)))
 
 
 def log_density(distribution: Distribution, x: FloatArray) -> FloatArray:
@@ -84,3 +90,7 @@ def valid_arguments(name: str, arguments: Arguments) -> NDArray[np.bool_]:
     if name == "Uniform":
         valid = valid & (np.asarray(arguments["low"]) < np.asarray(arguments["high"]))
     return np.asarray(valid)
+
+
+def _above(x: float) -> float:
+    return math.nextafter(x, math.inf) if math.isfinite(x) else x
