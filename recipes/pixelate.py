@@ -1,0 +1,62 @@
+"""Pixelate: the image in square blocks, each of one color.
+
+The authors shrink the image by ``scale`` and enlarge it again, without averaging: a block shows
+the pixel in its middle, as here. A block is 1 / ``scale`` pixels wide whatever the image's
+height. Blocks start in the lower left corner; the last ones may be cut. Resolution is lost and
+nothing moves as a whole, so labels stay, as with a blur.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robustclevr.recipe import Parameter, Recipe
+
+if TYPE_CHECKING:
+    from robustclevr.blender.context import CompositorContext, Socket
+
+RECIPE = Recipe(
+    id="pixelate",
+    summary="square blocks of one color each",
+    stage="image",
+    geometry="keeps",
+    parameters=(
+        Parameter(
+            name="scale",
+            clean=1.0,
+            worst=0.2,
+            low=0.02,
+            high=1.0,
+            source="worst: ndrenkow/robustclevr pixelate, downscale 0.2 and upscale 5; low: "
+            "chosen, blocks of 50 pixels",
+            summary="a block is 1 / scale pixels wide",
+        ),
+    ),
+)
+
+
+def build(context: CompositorContext) -> Socket:
+    """Show every pixel of a block as the one in its middle."""
+    block = 1.0 / context.number("scale")
+    pixel = (1.0 / context.width, 1.0 / context.height, 1.0)
+    middle = tuple(0.5 * size for size in pixel)
+    # Pixels to blocks, by their middles; the middle of the block; its place in [0, 1].
+    place = _vector(context, "MULTIPLY_ADD", context.pixel_coordinates(), 1 / block, 0.5 / block)
+    place = _vector(context, "FLOOR", place)
+    place = _vector(context, "MULTIPLY_ADD", place, block, 0.5 * block)
+    place = _vector(context, "MULTIPLY", place, pixel)
+    # The middle of a block that is cut may lie outside; 1 in the third place is Map UV's alpha.
+    place = _vector(context, "MINIMUM", place, (1.0 - middle[0], 1.0 - middle[1], 1.0))
+    place = _vector(context, "MAXIMUM", place, (0.0, 0.0, 1.0))
+    inputs = {"Image": context.image, "UV": place}
+    return context.node("CompositorNodeMapUV", inputs, filter_type="NEAREST").outputs["Image"]
+
+
+def _vector(
+    context: CompositorContext, operation: str, vector: Socket, *others: float | tuple[float, ...]
+) -> Socket:
+    node = context.node("ShaderNodeVectorMath", operation=operation)
+    context.feed(node.inputs[0], vector)
+    for socket, value in zip(node.inputs[1:], others, strict=False):
+        socket.default_value = value if isinstance(value, tuple) else (value, value, value)
+    return node.outputs[0]
