@@ -1,0 +1,1 @@
+"""Predictions of simple methods, to compare a model with."""
