@@ -8,9 +8,7 @@ from pathlib import Path
 
 import click
 
-from robustclevr.cli import options
-
-EXIT_ENVIRONMENT = 3
+from robustclevr.cli import codes, options
 
 
 @click.command("doctor")
@@ -43,4 +41,4 @@ def command(
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     broken = any(finding.needed and not finding.works for finding in findings)
-    return EXIT_ENVIRONMENT if broken else 0
+    return codes.ENVIRONMENT if broken else codes.DONE

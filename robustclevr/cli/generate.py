@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustclevr.cli import options
+from robustclevr.cli import codes, options
 
 if TYPE_CHECKING:
     from robustclevr.run.estimate import Estimate
@@ -75,8 +75,12 @@ def command(
     if dry_run:
         _tell_estimate(estimate(dataset, recipes, output, settings))
         return 0
-    with progress() as on_event:
-        summary = generate(dataset, recipes, output, settings, on_event)
+    try:
+        with progress() as on_event:
+            summary = generate(dataset, recipes, output, settings, on_event)
+    except KeyboardInterrupt:
+        click.echo("stopped; what is finished is kept, and the same command goes on", err=True)
+        return codes.INCOMPLETE
     _tell_summary(summary, output)
     return summary.exit_code
 

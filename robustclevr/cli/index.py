@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from robustclevr.cli import codes
+
 
 @click.command("index")
 @click.argument("directory", type=click.Path(path_type=Path))
@@ -24,4 +26,4 @@ def command(directory: Path) -> int:
             click.echo(f"  missing: {name}")
         for reason in state.broken:
             click.echo(f"  broken: {reason}")
-    return 0 if all(state.whole for state in states) else 1
+    return codes.DONE if all(state.whole for state in states) else codes.INCOMPLETE

@@ -15,6 +15,7 @@ import click
 
 from robustclevr import __version__
 from robustclevr.cli import (
+    codes,
     dag,
     doctor,
     generate,
@@ -27,9 +28,6 @@ from robustclevr.cli import (
     verify,
 )
 from robustclevr.errors import RobustClevrError, SpecError
-
-EXIT_INCOMPLETE = 1
-EXIT_USAGE = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -63,21 +61,21 @@ def _run(arguments: Sequence[str], *, debug: bool) -> int:
         return leave.exit_code
     except click.ClickException as error:
         error.show()
-        return EXIT_USAGE
+        return codes.USAGE
     except (KeyboardInterrupt, click.Abort):
         click.echo("stopped", err=True)
-        return EXIT_INCOMPLETE
+        return codes.INCOMPLETE
     except RobustClevrError as error:
         _explain(error, debug=debug)
         return error.exit_code
     except BrokenPipeError:
-        return EXIT_INCOMPLETE
+        return codes.INCOMPLETE
     except Exception as error:  # noqa: BLE001 - the last line of defence against tracebacks
         if debug:
             traceback.print_exc()
         kind = type(error).__name__
         click.echo(f"error: {kind}: {error}\nThis is a bug; --debug shows where.", err=True)
-        return EXIT_INCOMPLETE
+        return codes.INCOMPLETE
     return code if isinstance(code, int) else 0
 
 

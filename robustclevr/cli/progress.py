@@ -144,7 +144,8 @@ def _notice(event: Event) -> str:
     if isinstance(event, ShardBroken):
         return f"{event.split}/shard {event.shard} will be made again: {event.reason}"
     if isinstance(event, SampleFailed):
-        return f"failed: {event.failure}"
+        # The whole reason stands in the report at the end of the run.
+        return f"failed: {str(event.failure).splitlines()[0]}"
     if isinstance(event, LongRun):
         return (
             f"this will take about {duration(event.seconds)} and {size(event.size_bytes)}; "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustclevr.cli import options
+from robustclevr.cli import codes, options
 
 if TYPE_CHECKING:
     from robustclevr.run.status import SplitStatus
@@ -26,7 +26,7 @@ def command(directory: Path, as_json: bool) -> int:  # noqa: FBT001
     status = dataset_status(directory)
     if as_json:
         click.echo(json.dumps({**asdict(status), "complete": status.complete}, indent=2))
-        return 0 if status.complete else 1
+        return codes.DONE if status.complete else codes.INCOMPLETE
     for split in status.splits:
         click.echo(_line(split))
         for name in split.broken:
@@ -37,7 +37,7 @@ def command(directory: Path, as_json: bool) -> int:  # noqa: FBT001
         click.echo(f"{status.workers} workers at it{rate}{left}")
     elif not status.complete:
         click.echo("nobody is working on it; the same 'generate' command goes on")
-    return 0 if status.complete else 1
+    return codes.DONE if status.complete else codes.INCOMPLETE
 
 
 def _line(split: SplitStatus) -> str:

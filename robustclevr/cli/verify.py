@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robustclevr.cli import options
+from robustclevr.cli import codes, options
 
 if TYPE_CHECKING:
     from robustclevr.verify import CheckResult
@@ -66,7 +66,7 @@ def command(
         click.echo(json.dumps({"passed": report.passed, "results": results}, indent=2))
     else:
         click.echo("verified" if report.passed else "verification failed")
-    return 0 if report.passed else 1
+    return codes.DONE if report.passed else codes.INCOMPLETE
 
 
 def _tell(result: CheckResult) -> None:

@@ -18,7 +18,7 @@ from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import Plan, Render
 from robustclevr.run.blender_process import BlenderProcess
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
-from robustclevr.scenes import amodal_pixels, scene_to_clevr
+from robustclevr.scenes import amodal_masks, scene_to_clevr
 from robustclevr.spec import SplitSpec
 from robustclevr.store.parking import ParkedSample, Provenance
 from robustclevr.store.sample import sample_members
@@ -199,10 +199,10 @@ class _Clock:
 def encode(plan: Plan, render: Render) -> dict[str, bytes]:
     """Return the files of one rendered sample, by member name without the key."""
     settings, scene = plan.settings, plan.scene
-    whole_px: tuple[int, ...] = ()
-    if render.amodal is None:
-        whole_px = amodal_pixels(scene.objects, scene.camera, settings.height, settings.width)
-    return sample_members(plan, render, scene=scene_to_clevr(scene), unoccluded_px=whole_px)
+    whole = render.amodal
+    if whole is None:
+        whole = amodal_masks(scene.objects, scene.camera, settings.height, settings.width)
+    return sample_members(plan, render, scene=scene_to_clevr(scene), whole=whole)
 
 
 def _failure(plan: Plan, error: RobustClevrError) -> SampleFailure:

@@ -55,12 +55,25 @@ def visible_pixels(labels: NDArray[np.uint8], count: int) -> tuple[int, ...]:
     return tuple(int(n) for n in np.bincount(labels.reshape(-1), minlength=count + 1))
 
 
-def amodal_pixels(
+def amodal_masks(
     objects: Sequence[SceneObject], camera: Camera, height: int, width: int
-) -> tuple[int, ...]:
-    """Return how many pixels of the image each object would cover if it stood alone."""
-    patches = (_patch(item, camera, (height, width)) for item in objects)
-    return tuple(int(np.isfinite(depth).sum()) for _, depth in patches)
+) -> NDArray[np.bool_]:
+    """Return the pixels of the image that each object would cover if it stood alone.
+
+    Parameters
+    ----------
+    objects, camera, height, width
+        As for :func:`label_map`.
+
+    Returns
+    -------
+    ndarray of bool, shape (N, H, W)
+    """
+    masks = np.zeros((len(objects), height, width), np.bool_)
+    for mask, item in zip(masks, objects, strict=True):
+        window, depth = _patch(item, camera, (height, width))
+        mask[window] = np.isfinite(depth)
+    return masks
 
 
 def shows_all(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from robustclevr.errors import RenderError
 from robustclevr.imaging import (
+    Footprint,
     boxes_and_fractions,
     encode_npz,
     encode_png,
@@ -60,7 +61,7 @@ def develop(image: LinearImage, labels: NDArray[np.uint8]) -> Variant:
 
 
 def sample_members(
-    plan: Plan, render: Render, *, scene: Mapping[str, Any], unoccluded_px: Sequence[int]
+    plan: Plan, render: Render, *, scene: Mapping[str, Any], whole: NDArray[np.bool_]
 ) -> dict[str, bytes]:
     """Encode one sample.
 
@@ -71,9 +72,8 @@ def sample_members(
         Of this plan.
     scene : mapping
         The scene in CLEVR's fields and names; its ``objects`` has one mapping an object.
-    unoccluded_px : sequence of int
-        Pixels each object would cover in the clean image if it stood alone; used where no
-        amodal masks were rendered.
+    whole : ndarray of bool, shape (N, H, W)
+        Pixels that each object would cover in the clean image if it stood alone.
 
     Returns
     -------
@@ -100,9 +100,7 @@ def sample_members(
         array = getattr(render, name)
         if name in plan.outputs and array is not None:
             members[array_member(name)] = encode_npz(**{name: array})
-    members[RECORD] = stable_json(
-        _record(plan, render, variants, scene=scene, unoccluded_px=unoccluded_px)
-    )
+    members[RECORD] = stable_json(_record(plan, render, variants, scene=scene, whole=whole))
     return members
 
 
@@ -112,7 +110,7 @@ def _record(
     variants: Sequence[Variant],
     *,
     scene: Mapping[str, Any],
-    unoccluded_px: Sequence[int],
+    whole: NDArray[np.bool_],
 ) -> dict[str, Any]:
     draw = plan.draw
     named = {
@@ -125,7 +123,7 @@ def _record(
         "split": plan.split,
         "seed": plan.root_seed,
         "scene": {**named, **scene},
-        "objects": _objects(render, variants, scene["objects"], unoccluded_px),
+        "objects": _objects(render, variants, scene["objects"], whole),
         "nodes": {} if draw is None else draw.nodes,
         "log_density": None if draw is None else draw.log_density,
         "interventions": {} if draw is None else draw.interventions,
@@ -138,36 +136,28 @@ def _objects(
     render: Render,
     variants: Sequence[Variant],
     described: Sequence[Mapping[str, Any]],
-    unoccluded_px: Sequence[int],
+    whole: NDArray[np.bool_],
 ) -> list[dict[str, Any]]:
     """Describe each object: CLEVR's fields, then what is seen of it in each image."""
-    count = len(described)
-    clean = boxes_and_fractions(
-        render.labels, count, amodal_pixels=_whole_px(render, None, unoccluded_px)
-    )
+    clean = _footprints(render.labels, whole, None)
     corrupted = {
-        variant.name: boxes_and_fractions(
-            variant.labels, count, amodal_pixels=_whole_px(render, image.source, unoccluded_px)
-        )
+        variant.name: _footprints(variant.labels, whole, image.source)
         for variant, image in zip(variants, render.images, strict=True)
         if variant.name != CLEAN
     }
     return [
         {
-            **described[i],
+            **item,
             **to_json(clean[i]),
             "variants": {name: footprints[i] for name, footprints in corrupted.items()},
         }
-        for i in range(count)
+        for i, item in enumerate(described)
     ]
 
 
-def _whole_px(
-    render: Render, source: NDArray[np.int32] | None, unoccluded_px: Sequence[int]
-) -> Sequence[int] | None:
-    """Return the pixels of each object without the others, None where that is not known."""
-    if render.amodal is None:
-        # Where the pixels moved, how much of each whole object moved along was not rendered.
-        return unoccluded_px if source is None else None
-    masks = render.amodal if source is None else warp_amodal(render.amodal, source)
-    return [int(mask.sum()) for mask in masks]
+def _footprints(
+    labels: NDArray[np.uint8], whole: NDArray[np.bool_], source: NDArray[np.int32] | None
+) -> tuple[Footprint, ...]:
+    moved = whole if source is None else warp_amodal(whole, source)
+    whole_px = np.count_nonzero(moved, axis=(1, 2)).tolist()
+    return boxes_and_fractions(labels, len(whole), amodal_pixels=whole_px)

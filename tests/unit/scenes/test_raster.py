@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from robustclevr.records import Camera, SceneObject, SceneOptions
-from robustclevr.scenes import amodal_pixels, label_map, sample_scene, visible_pixels
+from robustclevr.scenes import amodal_masks, label_map, sample_scene, visible_pixels
 from robustclevr.scenes.camera import clevr_camera, project
 from robustclevr.scenes.raster import shows_all
 from robustclevr.scenes.solids import SOLIDS
@@ -80,7 +80,7 @@ def test_labels_equal_marched_labels(index: int) -> None:
     assert moot.mean() < 0.005
     np.testing.assert_array_equal(labels[~moot], expected[~moot])
     alone = [np.isfinite(march(item, scene.camera, HEIGHT, WIDTH)[0]) for item in scene.objects]
-    whole = amodal_pixels(scene.objects, scene.camera, HEIGHT, WIDTH)
+    whole = amodal_masks(scene.objects, scene.camera, HEIGHT, WIDTH).sum(axis=(1, 2))
     np.testing.assert_allclose(whole, [mask.sum() for mask in alone], atol=2)
 
 
@@ -110,7 +110,7 @@ def test_objects_cut_by_the_frame(shape: str, place: tuple[float, float, float])
 def test_an_object_out_of_frame_covers_nothing() -> None:
     camera = clevr_camera((0.0, 0.0, 0.0), height=HEIGHT, width=WIDTH)
     item = thing("sphere", (-6.0, -9.0, 0.7), camera)
-    assert amodal_pixels([item], camera, HEIGHT, WIDTH) == (0,)
+    assert not amodal_masks([item], camera, HEIGHT, WIDTH).any()
     assert not label_map([item], camera, HEIGHT, WIDTH).any()
 
 
@@ -119,7 +119,7 @@ def test_a_sphere_in_the_middle_covers_its_disc() -> None:
     item = thing("sphere", (0.0, 0.0, 0.0), camera)
     away = math.hypot(*camera.position)
     radius_px = 350 * math.tan(math.asin(0.7 / away))
-    assert amodal_pixels([item], camera, 240, 320)[0] == pytest.approx(
+    assert amodal_masks([item], camera, 240, 320).sum() == pytest.approx(
         math.pi * radius_px**2, rel=0.01
     )
 
