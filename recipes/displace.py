@@ -12,7 +12,6 @@ level on average. The authors' largest shift, 100 pixels, would be too large a u
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from robustclevr.recipe import Parameter, Recipe
@@ -54,15 +53,23 @@ def build(context: CompositorContext) -> Socket:
 
 
 def _shifted(context: CompositorContext, right: float, up: float) -> Socket:
-    """Return the image moved by whole pixels; black and transparent comes in."""
+    """Return the image moved by whole pixels; black comes in."""
+    source = _vector(context, "SUBTRACT", context.pixel_coordinates(), (right, up, 0.0))
+    # Map UV rounds towards zero and would show pixel 0 in place of pixel -1 too: twice -1 is
+    # outside for it.
+    source = _vector(context, "MINIMUM", source, _vector(context, "ADD", source, source))
+    pixel = 1.0 / context.width, 1.0 / context.height
     place = context.node("ShaderNodeVectorMath", operation="MULTIPLY_ADD")
-    context.feed(place.inputs[0], context.pixel_coordinates())
-    place.inputs[1].default_value = (1.0 / context.width, 1.0 / context.height, 0.0)
+    context.feed(place.inputs[0], source)
+    place.inputs[1].default_value = (*pixel, 0.0)
     # The middle of the pixel to look at; 1 in the third place is Map UV's own alpha.
-    place.inputs[2].default_value = (
-        (0.5 - math.floor(right)) / context.width,
-        (0.5 - math.floor(up)) / context.height,
-        1.0,
-    )
+    place.inputs[2].default_value = (0.5 * pixel[0], 0.5 * pixel[1], 1.0)
     inputs = {"Image": context.image, "UV": place.outputs[0]}
     return context.node("CompositorNodeMapUV", inputs, filter_type="NEAREST").outputs["Image"]
+
+
+def _vector(context: CompositorContext, operation: str, a: Socket, b: Socket) -> Socket:
+    node = context.node("ShaderNodeVectorMath", operation=operation)
+    context.feed(node.inputs[0], a)
+    context.feed(node.inputs[1], b)
+    return node.outputs[0]

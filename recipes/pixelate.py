@@ -15,6 +15,10 @@ from robustclevr.recipe import Parameter, Recipe
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
 
+TIE_PX = 1e-3
+"""Added to the middle of a block: one that lies between two pixels shows the upper right one
+everywhere. Far above the error of a position in float32."""
+
 RECIPE = Recipe(
     id="pixelate",
     summary="square blocks of one color each",
@@ -43,7 +47,7 @@ def build(context: CompositorContext) -> Socket:
     # Pixels to blocks, by their middles; the middle of the block; its place in [0, 1].
     place = _vector(context, "MULTIPLY_ADD", context.pixel_coordinates(), 1 / block, 0.5 / block)
     place = _vector(context, "FLOOR", place)
-    place = _vector(context, "MULTIPLY_ADD", place, block, 0.5 * block)
+    place = _vector(context, "MULTIPLY_ADD", place, block, 0.5 * block + TIE_PX)
     place = _vector(context, "MULTIPLY", place, pixel)
     # The middle of a block that is cut may lie outside; 1 in the third place is Map UV's alpha.
     place = _vector(context, "MINIMUM", place, (1.0 - middle[0], 1.0 - middle[1], 1.0))
