@@ -36,20 +36,28 @@ def _least_count(guess: Any, u: FloatArray, cdf: Any) -> FloatArray:
 
 def _discrete_uniform_log(x: FloatArray, a: Arguments) -> FloatArray:
     n = a["n"]
-    k = np.rint(x * n)
-    return _where((k >= 0.0) & (k < n) & (np.abs(x - k / n) <= 1e-12), -log(n))
+    distance = x * n
+    distance -= np.rint(distance)
+    inside = np.abs(distance, out=distance) <= 1e-9
+    inside &= (x >= 0.0) & (x < 1.0)
+    return _where(inside, -log(n))
 
 
 def _categorical_quantile(u: FloatArray, a: Arguments) -> FloatArray:
-    probs = np.asarray(a["probs"], dtype=np.float64)
+    probs = a["probs"]
+    if min(probs) == max(probs):
+        return np.asarray(np.floor(u * len(probs)))
     cumulative = np.cumsum(probs)
     k = np.searchsorted(cumulative / cumulative[-1], u, side="left")
     return np.minimum(k, np.flatnonzero(probs)[-1]).astype(np.float64)
 
 
 def _categorical_log(x: FloatArray, a: Arguments) -> FloatArray:
-    masses = np.append(log(a["probs"]), -_INF)
-    inside = _whole(x) & (x < len(a["probs"]))
+    probs = a["probs"]
+    inside = _whole(x) & (x < len(probs))
+    if min(probs) == max(probs):
+        return _where(inside, log(probs[0]))
+    masses = np.append(log(probs), -_INF)
     return np.asarray(masses[np.where(inside, x, -1.0).astype(np.intp)])
 
 
@@ -111,7 +119,7 @@ def _poisson_quantile(u: FloatArray, a: Arguments) -> FloatArray:
 
 
 DISCRETE: dict[str, Law] = {
-    # k/n for k in 0..n-1. u lies on a grid of 2**-52, far from rounding k up at u n = k.
+    # The largest u is 1 - 2**-53, and u n then rounds to below n for every n.
     "DiscreteUniform": Law(
         lambda u, a: np.floor(u * a["n"]) / a["n"],
         _discrete_uniform_log,

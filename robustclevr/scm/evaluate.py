@@ -81,7 +81,7 @@ class Scope:
 
 
 def evaluate(expression: Expression, scope: Scope, rows: Rows = None) -> Column:
-    """Compute one formula.
+    """Compute one formula; numpy's own warnings are for the caller to silence.
 
     Parameters
     ----------
@@ -102,11 +102,6 @@ def evaluate(expression: Expression, scope: Scope, rows: Rows = None) -> Column:
     NotFiniteError
         If an operation gives NaN or infinity in a row in which its branch is taken.
     """
-    with np.errstate(all="ignore"):  # reported by _finite, and only where the branch is taken
-        return _evaluate(expression, scope, rows)
-
-
-def _evaluate(expression: Expression, scope: Scope, rows: Rows) -> Column:
     match expression:
         case Number(value):
             return np.asarray(value, dtype=np.float64)
@@ -117,13 +112,13 @@ def _evaluate(expression: Expression, scope: Scope, rows: Rows) -> Column:
         case Operation("and" | "or" as operator, (left, right)):
             return _connective(operator, left, right, scope, rows)
         case Operation(operator, operands):
-            values = [_evaluate(operand, scope, rows) for operand in operands]
+            values = [evaluate(operand, scope, rows) for operand in operands]
             result = OPERATORS[operator](*values)
             return _finite(result, rows, operator, values)
         case Call("where", (condition, then, otherwise)):
             return _where(condition, then, otherwise, scope, rows)
         case Call(function, operands):
-            values = [_evaluate(operand, scope, rows) for operand in operands]
+            values = [evaluate(operand, scope, rows) for operand in operands]
             return _finite(FUNCTIONS[function](*values), rows, function, values)
         case Quantile():
             return _quantile(expression, scope, rows)
@@ -133,31 +128,31 @@ def _evaluate(expression: Expression, scope: Scope, rows: Rows) -> Column:
 def _where(
     condition: Expression, then: Expression, otherwise: Expression, scope: Scope, rows: Rows
 ) -> Column:
-    holds = truth(_evaluate(condition, scope, rows))
+    holds = truth(evaluate(condition, scope, rows))
     if holds.ndim == 0:
-        return _evaluate(then if holds else otherwise, scope, rows)
+        return evaluate(then if holds else otherwise, scope, rows)
     return np.where(
         holds,
-        _evaluate(then, scope, _and(rows, holds)),
-        _evaluate(otherwise, scope, _and(rows, ~holds)),
+        evaluate(then, scope, _and(rows, holds)),
+        evaluate(otherwise, scope, _and(rows, ~holds)),
     )
 
 
 def _connective(
     operator: str, left: Expression, right: Expression, scope: Scope, rows: Rows
 ) -> Column:
-    first = truth(_evaluate(left, scope, rows))
+    first = truth(evaluate(left, scope, rows))
     undecided = first if operator == "and" else ~first
     if undecided.ndim == 0:
-        return truth(_evaluate(right, scope, rows)) if undecided else first
-    second = truth(_evaluate(right, scope, _and(rows, undecided)))
+        return truth(evaluate(right, scope, rows)) if undecided else first
+    second = truth(evaluate(right, scope, _and(rows, undecided)))
     return first & second if operator == "and" else first | second
 
 
 def _quantile(expression: Quantile, scope: Scope, rows: Rows) -> Column:
     names = [name for name, _ in expression.arguments]
-    values = [_evaluate(argument, scope, rows) for _, argument in expression.arguments]
-    level = number(_evaluate(expression.level, scope, rows))
+    values = [evaluate(argument, scope, rows) for _, argument in expression.arguments]
+    level = number(evaluate(expression.level, scope, rows))
     arguments = {name: number(value) for name, value in zip(names, values, strict=True)}
     valid = valid_arguments(expression.distribution, arguments) & (level >= 0.0) & (level <= 1.0)
     inside = LAWS[expression.distribution].quantile(level, arguments)

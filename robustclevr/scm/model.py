@@ -7,7 +7,7 @@ the quantile function of its distribution at the i-th number of the stream of (s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,12 @@ from robustclevr.scm.distributions import quantile
 from robustclevr.scm.elementary import FloatArray
 from robustclevr.scm.evaluate import Column
 from robustclevr.scm.mechanism import run_node
-from robustclevr.scm.table import DrawTable, NodeColumns
+from robustclevr.scm.table import DrawTable, NodeColumns, concatenate
+from robustclevr.spec import load_dag
 from robustclevr.spec.model import DagSpec, NodeSpec, NoiseSpec
+
+_BLOCK = 2**15
+"""Rows computed together: few enough that their intermediate columns stay in the cache."""
 
 Noise = Mapping[str, Mapping[str, FloatArray]]
 """Columns of noise by node and name."""
@@ -68,8 +72,6 @@ class SCM:
         SpecError
             All problems of the file, each with its line.
         """
-        from robustclevr.spec import load_dag
-
         return cls(load_dag(name_or_path, load_recipes() if recipes is None else recipes))
 
     def sample(self, n: int, *, seed: int, split: str = "test", start: int = 0) -> DrawTable:
@@ -101,8 +103,12 @@ class SCM:
         for name, value in (("n", n), ("start", start)):
             if value < 0:
                 raise SpecError.single(f"{name} must be at least 0, got {value}")
-        index = np.arange(start, start + n, dtype=np.int64)
-        return self.propagate(index, self._noise(index, seed, split))
+        return concatenate(list(self._blocks(n, seed, split, start)))
+
+    def _blocks(self, n: int, seed: int, split: str, start: int) -> Iterator[DrawTable]:
+        for first in range(start, start + max(n, 1), _BLOCK):
+            index = np.arange(first, min(first + _BLOCK, start + n), dtype=np.int64)
+            yield self.propagate(index, self._noise(index, seed, split))
 
     def draw(self, *, seed: int, split: str, index: int) -> Draw:
         """Draw one sample as a record: row ``index`` of any table that holds it.
@@ -130,7 +136,8 @@ class SCM:
         nodes: dict[str, NodeColumns] = {}
         joint = np.zeros(index.size)
         for node in self.dag.nodes:
-            columns = run_node(node, noise[node.id], parents, index, self.dag.file)
+            with np.errstate(all="ignore"):  # run_node reports what is not finite where it counts
+                columns = run_node(node, noise[node.id], parents, index, self.dag.file)
             nodes[node.id] = columns
             joint += columns.log_density
             for name, column in columns.parameters.items():
@@ -160,7 +167,8 @@ class SCM:
         start = int(index[0]) if index.size else 0
         name = f"{node.id}.{variable.name}"
         u = seeds.uniforms(seed, split, name, start=start, count=index.size)
-        values = quantile(variable.distribution, u)
+        with np.errstate(all="ignore"):  # reported below
+            values = quantile(variable.distribution, u)
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
             raise SamplingError(

@@ -35,10 +35,10 @@ def severity(recipe: Recipe, parameters: Mapping[str, NDArray[Any]]) -> FloatArr
     for parameter in _severity_parameters(recipe):
         if parameter.name in parameters:
             clean, worst = _ends(parameter)
-            drawn = np.asarray(parameters[parameter.name], dtype=np.float64)
-            strength = np.abs(drawn - clean) / abs(worst - clean)
-            total = np.maximum(total, np.minimum(strength, 1.0))
-    return total
+            strength = np.subtract(parameters[parameter.name], clean, dtype=np.float64)
+            strength = np.abs(strength) / abs(worst - clean)
+            total = np.maximum(total, strength)
+    return np.minimum(total, 1.0)
 
 
 def parameters_of_severity(recipe: Recipe, level: FloatArray) -> dict[str, FloatArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,6 +156,48 @@ class DrawTable:
         from robustclevr.scm.files import write
 
         write(self, Path(path), noise=noise, interventions=interventions)
+
+
+def concatenate(tables: Sequence[DrawTable]) -> DrawTable:
+    """Return the rows of at least one table of one model, below each other.
+
+    A column with one value in all rows stays a view of that value.
+    """
+    first = tables[0]
+    nodes = {node: _stack_nodes([table.nodes[node] for table in tables]) for node in first.nodes}
+    return DrawTable(
+        index=_stack([table.index for table in tables]),
+        nodes=nodes,
+        log_density=_stack([table.log_density for table in tables]),
+        interventions=first.interventions,
+    )
+
+
+def _stack_nodes(blocks: Sequence[NodeColumns]) -> NodeColumns:
+    first = blocks[0]
+    return NodeColumns(
+        recipe=first.recipe,
+        active=_stack([block.active for block in blocks]),
+        parameters={
+            name: _stack([block.parameters[name] for block in blocks]) for name in first.parameters
+        },
+        severity=_stack([block.severity for block in blocks]),
+        noise={name: _stack([block.noise[name] for block in blocks]) for name in first.noise},
+        log_density=_stack([block.log_density for block in blocks]),
+    )
+
+
+def _stack(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    if len(columns) == 1:
+        return columns[0]
+    value = columns[0][:1]
+    constant = all(column.strides == (0,) and column[0] == value[0] for column in columns)
+    if constant:
+        stacked = np.broadcast_to(value, (sum(map(len, columns)),))
+    else:
+        stacked = np.concatenate(columns)
+    stacked.flags.writeable = False
+    return stacked
 
 
 def _parameters(recipe: Recipe | None) -> tuple[Parameter, ...]:

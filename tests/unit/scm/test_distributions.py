@@ -19,6 +19,12 @@ from robustclevr.spec.formula import parse_distribution
 
 INF = float("inf")
 
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with np.errstate(all="ignore"):
+        yield
+
 # text, scipy's distribution (for cdf and moments), support
 CASES = [
     ("Normal(1.5, 0.7)", stats.norm(1.5, 0.7), (-INF, INF)),
