@@ -12,7 +12,13 @@ import pytest
 from robustclevr.errors import SpecError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import SceneOptions, canonical_json
-from robustclevr.spec import RenderOptions, load_dataset, require_built, split_from_document
+from robustclevr.spec import (
+    RenderOptions,
+    list_dags,
+    load_dataset,
+    require_built,
+    split_from_document,
+)
 
 Recipes = Mapping[str, LoadedRecipe]
 
@@ -379,14 +385,6 @@ ERRORS = {
             "it belongs to vmds, texvmds, spmot, vor"
         ),
     ),
-    "unknown dag": (
-        f"dag: tree-unifrom\n{PLAIN}",
-        (
-            "x.yaml:1: dag: there is no DAG called 'tree-unifrom'; did you mean 'tree-uniform'? "
-            "allowed: chain-halfnormal, chain-uniform, tree-halfnormal, tree-uniform; "
-            "a file is given by a path that ends in .yaml"
-        ),
-    ),
     "missing dag file": (
         f"dag: no/such.yaml\n{PLAIN}",
         "x.yaml:1: dag: there is no file 'no/such.yaml'; paths start at this file's folder",
@@ -559,6 +557,13 @@ def test_a_wrong_file_has_one_exact_message(
     write, recipes: Recipes, text: str, expected: str
 ) -> None:
     assert problems(write(text), recipes) == [expected]
+
+
+def test_an_unknown_dag_gets_the_nearest_spelling_and_the_list(write, recipes: Recipes) -> None:
+    (line,) = problems(write(f"dag: tree-unifrom\n{PLAIN}"), recipes)
+    start = "x.yaml:1: dag: there is no DAG called 'tree-unifrom'; did you mean 'tree-uniform'?"
+    names = ", ".join(sorted(list_dags()))
+    assert line == f"{start} allowed: {names}; a file is given by a path that ends in .yaml"
 
 
 def test_an_unknown_key_of_a_split_gets_the_nearest_spelling(write, recipes: Recipes) -> None:
