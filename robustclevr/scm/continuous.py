@@ -13,15 +13,11 @@ import numpy as np
 from scipy import special
 
 from robustclevr.scm.elementary import FloatArray, exp, log, power, tan
-from robustclevr.scm.laws import Arguments, Law, Support
+from robustclevr.scm.laws import Arguments, Law, Support, supported
 from robustclevr.scm.vonmises import VON_MISES
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _INF = math.inf
-
-
-def _where(inside: Any, density: Any) -> FloatArray:
-    return np.where(inside, density, -_INF)
 
 
 def _standardized(x: FloatArray, a: Arguments) -> Any:
@@ -67,48 +63,48 @@ def _student_log(x: FloatArray, a: Arguments) -> FloatArray:
 def _beta_log(x: FloatArray, a: Arguments) -> FloatArray:
     p, q = a["concentration1"], a["concentration0"]
     density = special.xlogy(p - 1.0, x) + special.xlog1py(q - 1.0, -x) - special.betaln(p, q)
-    return _where((x >= 0.0) & (x <= 1.0), density)
+    return supported((x >= 0.0) & (x <= 1.0), density)
 
 
 def _gamma_log(x: FloatArray, shape: Any, rate: Any) -> FloatArray:
     density = shape * log(rate) + special.xlogy(shape - 1.0, x) - rate * x - special.gammaln(shape)
-    return _where(x >= 0.0, density)
+    return supported(x >= 0.0, density)
 
 
 def _fisher_log(x: FloatArray, a: Arguments) -> FloatArray:
     p, q = 0.5 * a["df1"], 0.5 * a["df2"]
     ratio = p / q
     tail = special.xlogy(p - 1.0, x) - (p + q) * special.log1p(ratio * x)
-    return _where(x >= 0.0, p * log(ratio) + tail - special.betaln(p, q))
+    return supported(x >= 0.0, p * log(ratio) + tail - special.betaln(p, q))
 
 
 def _inverse_gamma_log(x: FloatArray, a: Arguments) -> FloatArray:
     shape, rate = a["concentration"], a["rate"]
     density = shape * log(rate) - (shape + 1.0) * log(x) - rate / x - special.gammaln(shape)
-    return _where(x > 0.0, density)
+    return supported(x > 0.0, density)
 
 
 def _log_normal_log(x: FloatArray, a: Arguments) -> FloatArray:
     log_x = log(x)
     z = (log_x - a["loc"]) / a["scale"]
-    return _where(x > 0.0, _normal_log(z) - log(a["scale"]) - log_x)
+    return supported(x > 0.0, _normal_log(z) - log(a["scale"]) - log_x)
 
 
 def _weibull_log(x: FloatArray, a: Arguments) -> FloatArray:
     shape, z = a["concentration"], x / a["scale"]
     density = log(shape / a["scale"]) + special.xlogy(shape - 1.0, z) - power(z, shape)
-    return _where(x >= 0.0, density)
+    return supported(x >= 0.0, density)
 
 
 def _pareto_log(x: FloatArray, a: Arguments) -> FloatArray:
     alpha, scale = a["alpha"], a["scale"]
-    return _where(x >= scale, log(alpha) + alpha * log(scale) - (alpha + 1.0) * log(x))
+    return supported(x >= scale, log(alpha) + alpha * log(scale) - (alpha + 1.0) * log(x))
 
 
 def _kumaraswamy_log(x: FloatArray, a: Arguments) -> FloatArray:
     p, q = a["concentration1"], a["concentration0"]
     density = log(p * q) + special.xlogy(p - 1.0, x) + special.xlog1py(q - 1.0, -power(x, p))
-    return _where((x >= 0.0) & (x <= 1.0), density)
+    return supported((x >= 0.0) & (x <= 1.0), density)
 
 
 def _kumaraswamy_quantile(u: FloatArray, a: Arguments) -> FloatArray:
@@ -138,7 +134,7 @@ CONTINUOUS: dict[str, Law] = {
     ),
     "HalfNormal": Law(
         lambda u, a: -a["scale"] * special.ndtri(0.5 * (1.0 - u)),
-        lambda x, a: _where(
+        lambda x, a: supported(
             x >= 0.0, _normal_log(x / a["scale"]) + (math.log(2.0) - log(a["scale"]))
         ),
         _half_line,
@@ -148,7 +144,7 @@ CONTINUOUS: dict[str, Law] = {
     ),
     "Uniform": Law(
         lambda u, a: a["low"] + (a["high"] - a["low"]) * u,
-        lambda x, a: _where((x >= a["low"]) & (x <= a["high"]), -log(a["high"] - a["low"])),
+        lambda x, a: supported((x >= a["low"]) & (x <= a["high"]), -log(a["high"] - a["low"])),
         _interval,
     ),
     "Beta": Law(
@@ -177,7 +173,7 @@ CONTINUOUS: dict[str, Law] = {
     ),
     "Exponential": Law(
         lambda u, a: -special.log1p(-u) / a["rate"],
-        lambda x, a: _where(x >= 0.0, log(a["rate"]) - a["rate"] * x),
+        lambda x, a: supported(x >= 0.0, log(a["rate"]) - a["rate"] * x),
         _half_line,
     ),
     "Laplace": Law(
@@ -192,7 +188,7 @@ CONTINUOUS: dict[str, Law] = {
     ),
     "HalfCauchy": Law(
         lambda u, a: a["scale"] / tan(0.5 * np.pi * (1.0 - u)),
-        lambda x, a: _where(
+        lambda x, a: supported(
             x >= 0.0,
             -log(0.5 * np.pi * a["scale"]) - special.log1p(np.square(x / a["scale"])),
         ),
@@ -216,7 +212,7 @@ CONTINUOUS: dict[str, Law] = {
     ),
     "Delta": Law(
         _delta_quantile,
-        lambda x, a: _where(x == a["v"], 0.0),
+        lambda x, a: supported(x == a["v"], 0.0),
         lambda a: Support(a["v"], a["v"]),
     ),
 }

@@ -9,13 +9,9 @@ import numpy as np
 from scipy import special
 
 from robustclevr.scm.elementary import FloatArray, log
-from robustclevr.scm.laws import Arguments, Law, Support
+from robustclevr.scm.laws import Arguments, Law, Support, supported
 
 _INF = math.inf
-
-
-def _where(inside: Any, density: Any) -> FloatArray:
-    return np.where(inside, density, -_INF)
 
 
 def _whole(x: FloatArray) -> Any:
@@ -40,7 +36,7 @@ def _discrete_uniform_log(x: FloatArray, a: Arguments) -> FloatArray:
     distance -= np.rint(distance)
     inside = np.abs(distance, out=distance) <= 1e-9
     inside &= (x >= 0.0) & (x < 1.0)
-    return _where(inside, -log(n))
+    return supported(inside, -log(n))
 
 
 def _categorical_quantile(u: FloatArray, a: Arguments) -> FloatArray:
@@ -56,7 +52,7 @@ def _categorical_log(x: FloatArray, a: Arguments) -> FloatArray:
     probs = a["probs"]
     inside = _whole(x) & (x < len(probs))
     if min(probs) == max(probs):
-        return _where(inside, log(probs[0]))
+        return supported(inside, log(probs[0]))
     masses = np.append(log(probs), -_INF)
     return np.asarray(masses[np.where(inside, x, -1.0).astype(np.intp)])
 
@@ -68,7 +64,7 @@ def _categorical_support(a: Arguments) -> Support:
 
 def _bernoulli_log(x: FloatArray, a: Arguments) -> FloatArray:
     p = a["probs"]
-    return _where((x == 0.0) | (x == 1.0), np.where(x == 1.0, log(p), special.log1p(-p)))
+    return supported((x == 0.0) | (x == 1.0), np.where(x == 1.0, log(p), special.log1p(-p)))
 
 
 def _bernoulli_support(a: Arguments) -> Support:
@@ -91,7 +87,7 @@ def _binomial_log(x: FloatArray, a: Arguments) -> FloatArray:
     n, p = a["total_count"], a["probs"]
     ways = -special.betaln(1.0 + n - x, 1.0 + x) - special.log1p(n)
     density = ways + special.xlogy(x, p) + special.xlog1py(n - x, -p)
-    return _where(_whole(x) & (x <= n), density)
+    return supported(_whole(x) & (x <= n), density)
 
 
 def _geometric_quantile(u: FloatArray, a: Arguments) -> FloatArray:
@@ -110,7 +106,7 @@ def _negative_binomial_quantile(u: FloatArray, a: Arguments) -> FloatArray:
 def _negative_binomial_log(x: FloatArray, a: Arguments) -> FloatArray:
     n, p = a["total_count"], a["probs"]
     ways = special.gammaln(n + x) - special.gammaln(1.0 + x) - special.gammaln(n)
-    return _where(_whole(x), ways + special.xlog1py(n, -p) + special.xlogy(x, p))
+    return supported(_whole(x), ways + special.xlog1py(n, -p) + special.xlogy(x, p))
 
 
 def _poisson_quantile(u: FloatArray, a: Arguments) -> FloatArray:
@@ -134,13 +130,13 @@ DISCRETE: dict[str, Law] = {
     ),
     "Geometric": Law(
         _geometric_quantile,
-        lambda x, a: _where(_whole(x), special.xlog1py(x, -a["probs"]) + log(a["probs"])),
+        lambda x, a: supported(_whole(x), special.xlog1py(x, -a["probs"]) + log(a["probs"])),
         _counts,
     ),
     "NegativeBinomial": Law(_negative_binomial_quantile, _negative_binomial_log, _counts),
     "Poisson": Law(
         _poisson_quantile,
-        lambda x, a: _where(
+        lambda x, a: supported(
             _whole(x), special.xlogy(x, a["rate"]) - a["rate"] - special.gammaln(x + 1.0)
         ),
         _counts,

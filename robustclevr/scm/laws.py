@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from robustclevr.scm.elementary import FloatArray
 
 Arguments = Mapping[str, Any]
@@ -53,3 +55,8 @@ class Law:
     quantile: Callable[[FloatArray, Arguments], FloatArray]
     log_density: Callable[[FloatArray, Arguments], FloatArray]
     support: Callable[[Arguments], Support]
+
+
+def supported(inside: Any, density: Any) -> FloatArray:
+    """Return a log-density that is -inf where ``inside`` is false."""
+    return np.where(inside, density, -np.inf)

@@ -108,6 +108,7 @@ class SCM:
     def _blocks(self, n: int, seed: int, split: str, start: int) -> Iterator[DrawTable]:
         for first in range(start, start + max(n, 1), _BLOCK):
             index = np.arange(first, min(first + _BLOCK, start + n), dtype=np.int64)
+            index.flags.writeable = False
             yield self.propagate(index, self._noise(index, seed, split))
 
     def draw(self, *, seed: int, split: str, index: int) -> Draw:

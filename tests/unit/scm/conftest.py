@@ -26,9 +26,7 @@ RECIPES = {
     item.id: item
     for item in (
         recipe("gaussian_blur", number("size", 0, 20.0, low=0.0, high=40.0)),
-        recipe(
-            "defocus", number("z", 0.0, 10.0, low=0.0), nuisance("f_stop", 128.0, high=128.0)
-        ),
+        recipe("defocus", number("z", 0.0, 10.0, low=0.0), nuisance("f_stop", 128.0, high=128.0)),
         recipe(
             "motion_blur",
             number("distance", 0.0, 0.5, low=0.0),
@@ -55,9 +53,9 @@ RECIPES = {
 }
 
 
-def build_node(node_id, line, noise=None, set=None, parents=(), when=None, latent=False, **more):
+def build_node(node_id, line, noise=None, parents=(), when=None, latent=False, **more):
     chosen = None if latent else RECIPES[more.pop("recipe", node_id)]
-    level = more.pop("severity", None)
+    assignments, level = more.pop("set", {}), more.pop("severity", None)
     assert not more
     return NodeSpec(
         id=node_id,
@@ -69,7 +67,7 @@ def build_node(node_id, line, noise=None, set=None, parents=(), when=None, laten
             NoiseSpec(name, parse_distribution(text), text, line + 1)
             for name, text in (noise or {}).items()
         ),
-        assignments=tuple(_assign(*item, line + 2) for item in (set or {}).items()),
+        assignments=tuple(_assign(*item, line + 2) for item in assignments.items()),
         severity=None if level is None else _assign("severity", level, line + 2),
         line=line,
     )

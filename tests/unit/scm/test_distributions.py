@@ -25,6 +25,7 @@ def _quiet():
     with np.errstate(all="ignore"):
         yield
 
+
 # text, scipy's distribution (for cdf and moments), support
 CASES = [
     ("Normal(1.5, 0.7)", stats.norm(1.5, 0.7), (-INF, INF)),

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robustclevr.recipe import Parameter, Recipe
+from robustclevr.scm.severity import parameters_of_severity, severity
+
+RECIPE = Recipe(
+    "test",
+    "test",
+    "image",
+    "keeps",
+    (
+        Parameter("up", 1.0, worst=5.0, source="test"),
+        Parameter("down", 128.0, worst=28.0, source="test"),
+        Parameter("steps", 0, worst=10.0, source="test"),
+        Parameter("angle", 0.0, role="nuisance", source="test"),
+        Parameter("kind", "a", role="nuisance", choices=("a", "b"), source="test"),
+    ),
+)
+
+
+def test_by_hand():
+    columns = {
+        "up": np.array([1.0, 2.0, 0.0, 9.0, 1.0]),
+        "down": np.array([128.0, 128.0, 103.0, 128.0, 150.0]),
+        "steps": np.array([0.0, 1.0, 0.0, 0.0, 0.0]),
+        "angle": np.array([7.0, 7.0, 7.0, 7.0, 7.0]),
+    }
+    assert severity(RECIPE, columns).tolist() == [0.0, 0.25, 0.25, 1.0, 0.22]
+
+
+def test_missing_parameters_are_clean():
+    assert severity(RECIPE, {}) == 0.0
+    assert severity(RECIPE, {"up": np.array(3.0), "kind": np.array("b")}) == 0.5
+
+
+@given(st.floats(-0.5, 1.5))
+def test_severity_of_the_parameters_of_a_severity(level):
+    parameters = parameters_of_severity(RECIPE, np.array([level]))
+    assert set(parameters) == {"up", "down", "steps"}
+    assert severity(RECIPE, parameters)[0] == pytest.approx(min(max(level, 0.0), 1.0), abs=1e-12)
+
+
+def test_ends():
+    clean = parameters_of_severity(RECIPE, np.array(0.0))
+    assert {name: float(value) for name, value in clean.items()} == {
+        "up": 1.0,
+        "down": 128.0,
+        "steps": 0.0,
+    }
+    assert severity(RECIPE, clean) == 0.0
+    worst = parameters_of_severity(RECIPE, np.array(1.0))
+    assert (worst["up"], worst["down"], worst["steps"]) == (5.0, 28.0, 10.0)
