@@ -2,8 +2,8 @@
 
 The authors shrink the image by ``scale`` and enlarge it again, without averaging: a block shows
 the pixel in its middle, as here. A block is 1 / ``scale`` pixels wide whatever the image's
-height. Blocks start in the lower left corner; the last ones may be cut. Resolution is lost and
-nothing moves as a whole, so labels stay, as with a blur.
+height. Blocks start in the lower left corner; the last ones may be cut. Labels become blocks too:
+each pixel shows one pixel of the image before, so its label is that pixel's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RECIPE = Recipe(
     id="pixelate",
     summary="square blocks of one color each",
     stage="image",
-    geometry="keeps",
+    geometry="warps",
     parameters=(
         Parameter(
             name="scale",
