@@ -23,6 +23,12 @@ SAMPLES = {
     "robustclevr-iid-halfnormal": {"train": 50_000, "test": 1000},
     "robustclevr-chain-uniform": {"train": 50_000, "test": 1000},
     "robustclevr-chain-halfnormal": {"train": 50_000, "test": 1000},
+    "robustclevr-rare": {
+        "train-clean": 50_000,
+        "train-rare": 50_000,
+        "test-rare": 1000,
+        "test-uniform": 1000,
+    },
 }
 DAGS = {
     "robustclevr-iid-uniform": "tree-uniform",
@@ -76,6 +82,21 @@ def test_training_is_clean_and_the_test_shows_every_node(
     assert test.dag is not None
     assert (test.dag.name, test.emit) == (dag, "every-node")
     assert (test.render.height, test.render.width, test.render.samples) == (240, 320, 512)
+
+
+def test_rare_trains_clean_and_corrupted_and_tests_on_two_distributions(
+    recipes: Mapping[str, LoadedRecipe],
+) -> None:
+    dataset = load_dataset("robustclevr-rare", recipes)
+    found = {
+        split.name: (split.dag.name if split.dag else None, split.emit) for split in dataset.splits
+    }
+    assert found == {
+        "train-clean": (None, ("clean",)),
+        "train-rare": ("rare", ("joint",)),
+        "test-rare": ("rare", ("clean", "joint")),
+        "test-uniform": ("tree-uniform", "every-node"),
+    }
 
 
 def test_cogent_changes_palettes(recipes: Mapping[str, LoadedRecipe]) -> None:
