@@ -6,6 +6,8 @@ from robustclevr.metrics.class_iou import (
     expected_fb_iou,
     expected_iou,
 )
+from robustclevr.metrics.detection import DetectionCurves, ImageBoxes, detection_curves
+from robustclevr.metrics.importance import caption_typicality, important, object_importance
 from robustclevr.metrics.matched_iou import MatchedIou, matched_iou
 from robustclevr.metrics.overlap import Overlaps, label_overlaps, mask_overlaps
 from robustclevr.metrics.rand import RandScores, rand_scores
@@ -23,19 +25,25 @@ __all__ = [
     "IOU_SWEEP",
     "PRESETS",
     "ClassAreas",
+    "DetectionCurves",
+    "ImageBoxes",
     "MatchedIou",
     "Overlaps",
     "RandScores",
     "TrackingCounts",
     "TrackingRules",
+    "caption_typicality",
     "class_areas",
     "clip_events",
+    "detection_curves",
     "expected_fb_iou",
     "expected_iou",
+    "important",
     "iou_sweep",
     "label_overlaps",
     "mask_overlaps",
     "matched_iou",
+    "object_importance",
     "rand_scores",
     "score_clip",
     "score_masks",
