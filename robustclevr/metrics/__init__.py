@@ -11,7 +11,8 @@ from robustclevr.metrics.importance import caption_typicality, important, object
 from robustclevr.metrics.matched_iou import MatchedIou, matched_iou
 from robustclevr.metrics.overlap import Overlaps, label_overlaps, mask_overlaps
 from robustclevr.metrics.rand import RandScores, rand_scores
-from robustclevr.metrics.tracking import PRESETS, TrackingRules, clip_events
+from robustclevr.metrics.tracking import clip_events
+from robustclevr.metrics.tracking_rules import PRESETS, TrackingRules
 from robustclevr.metrics.tracking_scores import (
     IOU_SWEEP,
     TrackingCounts,

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.metrics.overlap import Overlaps, label_overlaps
-from robustclevr.metrics.tracking import Event, EventKind, TrackingRules, clip_events
+from robustclevr.metrics.tracking import Event, EventKind, clip_events
+from robustclevr.metrics.tracking_rules import TrackingRules
 
 IOU_SWEEP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The thresholds of figure 2a of Weis et al. (2021)."""

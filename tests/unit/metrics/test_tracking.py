@@ -8,14 +8,8 @@ import pytest
 
 from robustclevr.errors import SpecError
 from robustclevr.metrics.overlap import label_overlaps
-from robustclevr.metrics.tracking import (
-    PRESETS,
-    Event,
-    EventKind,
-    TrackingRules,
-    clip_events,
-    match_frames,
-)
+from robustclevr.metrics.tracking import Event, EventKind, clip_events, match_frames
+from robustclevr.metrics.tracking_rules import PRESETS, TrackingRules
 
 KINDS = {
     "MATCH": EventKind.MATCH,
