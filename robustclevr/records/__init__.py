@@ -1,5 +1,6 @@
 """The frozen records that travel between packages."""
 
+from robustclevr.records.clip import Clip, Point, RenderedClip, Rgb, Sprite, Texture, VideoOptions
 from robustclevr.records.codec import canonical_json, from_json, to_json
 from robustclevr.records.draw import Draw, NodeDraw, Value
 from robustclevr.records.plan import (
@@ -16,23 +17,30 @@ from robustclevr.records.scene import Camera, Light, Scene, SceneObject, SceneOp
 __all__ = [
     "PLAN_VERSION",
     "Camera",
+    "Clip",
     "Draw",
     "ImagePlan",
     "Light",
     "LinearImage",
     "NodeDraw",
     "Plan",
+    "Point",
     "Receipt",
     "Render",
     "RenderPass",
     "RenderSettings",
+    "RenderedClip",
+    "Rgb",
     "Scene",
     "SceneObject",
     "SceneOptions",
+    "Sprite",
     "Step",
+    "Texture",
     "Value",
     "Variant",
     "Vector",
+    "VideoOptions",
     "canonical_json",
     "from_json",
     "to_json",

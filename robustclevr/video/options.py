@@ -1,0 +1,310 @@
+"""The ``video:`` and ``scenario:`` of a file to VideoOptions; every mistake at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from robustclevr.errors import Problem, SpecError, suggest
+from robustclevr.records import VideoOptions
+from robustclevr.video.scenarios import COMBINED, SCENARIOS, Option
+from robustclevr.video.stamps import CANVAS_PX
+
+FAMILIES = ("vmds", "texvmds", "spmot")
+COUNTS = ("balanced", "uniform")
+EDGES = ("coverage", "bilinear", "cubic", "hard")
+STREAMS = ("own", "torch-seed-0")
+SAMPLINGS = ("aligned", "odd-even")
+
+MOST_SPRITES = 32
+"""Chosen: 32 sprites of middling size cover a 64x64 frame twice."""
+
+MOST_FRAMES = 1000
+MOST_SIDE_PX = 1024
+SPMOT_SPRITES = (0, 6)
+"""Least and most objects a Sprites-MOT clip of ten frames can hold: two in each of three slots."""
+
+_SPMOT_SIDES_PX = (64, 128)
+_OUTER_PX = 10.0  # centroids stay in [10, 54] of 64: Weis et al., B.1
+_SIGMA_PX = 55.0
+
+DEFAULTS: Mapping[str, Any] = MappingProxyType(
+    {
+        "frames": 10,
+        "height": CANVAS_PX,
+        "width": CANVAS_PX,
+        "sprites": (1, 4),
+        "counts": "balanced",
+        "edges": "coverage",
+        "mask_threshold": 0.5,
+        "tau_frames": 10.0,
+        "tries": 65_536,
+        "dsprites": None,
+        "textures": None,
+        "stream": "own",
+        "sampling": "aligned",
+    }
+)
+"""Numbers of Weis et al. (JMLR 2021), appendix B.1, where it gives any. ``sigma_px`` is 55 and
+``margin_px`` 10 at 64x64, and grow with the shorter side. The paper's kernel has unit variance,
+which cannot be pixels: clips would hardly move. 55 px makes clips of ten frames move 2.8 px a
+frame and axis (root mean square), as the released ones do, 2.7 to 3.0."""
+
+
+def unit_of(options: VideoOptions) -> float:
+    """Return the pixels of the picture for one of dSprites' 64x64 canvas."""
+    return min(options.height, options.width) / CANVAS_PX
+
+
+def resolve(
+    family: str,
+    video: Mapping[str, Any] | None = None,
+    scenario: Mapping[str, Mapping[str, Any]] | None = None,
+) -> VideoOptions:
+    """Fill in defaults and check.
+
+    Parameters
+    ----------
+    family : str
+        One of :data:`FAMILIES`.
+    video : mapping, optional
+        Some of the fields of :class:`~robustclevr.records.VideoOptions`; None counts as absent.
+    scenario : mapping of str to mapping, optional
+        Options of each scenario by name; a number may stand for a list of one.
+
+    Returns
+    -------
+    VideoOptions
+
+    Raises
+    ------
+    SpecError
+        With all that is wrong; each problem says what is allowed.
+    """
+    given = {key: value for key, value in (video or {}).items() if value is not None}
+    problems = [
+        Problem(f"unknown key {key!r}", path=f"video.{key}", hint=suggest(key, _KEYS))
+        for key in given
+        if key not in _KEYS
+    ]
+    if family not in FAMILIES:
+        problems.append(
+            Problem(f"unknown family {family!r}", path="family", hint=suggest(family, FAMILIES))
+        )
+    values = {**DEFAULTS, **{key: value for key, value in given.items() if key in _KEYS}}
+    values["sprites"] = SPMOT_SPRITES if family == "spmot" else tuple(values["sprites"])
+    if family == "spmot":
+        values["mask_threshold"] = given.get("mask_threshold", 0.0)
+    problems += _value_problems(values)
+    chosen = _scenarios(scenario or {}, problems)
+    if problems:
+        raise SpecError(problems)
+    unit = min(values["height"], values["width"]) / CANVAS_PX
+    values.setdefault("sigma_px", _SIGMA_PX * unit)
+    values.setdefault("margin_px", _OUTER_PX * unit)
+    values["sprites"] = _sprites(values["sprites"], chosen)
+    options = VideoOptions(family=family, scenarios=chosen, **values)
+    check(options)
+    return options
+
+
+_KEYS = (*DEFAULTS, "sigma_px", "margin_px")
+
+
+def _whole(low: int, high: int) -> str:
+    return f"a whole number from {low} to {high}"
+
+
+_WORDS = {"counts": COUNTS, "edges": EDGES, "stream": STREAMS, "sampling": SAMPLINGS}
+_WHOLE = {
+    "frames": (1, MOST_FRAMES),
+    "height": (8, MOST_SIDE_PX),
+    "width": (8, MOST_SIDE_PX),
+    "tries": (1, 2**24),
+}
+_POSITIVE = ("tau_frames", "sigma_px")
+
+
+def _value_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Find what is wrong with single values."""
+    for key, allowed in _WORDS.items():
+        if values[key] not in allowed:
+            hint = suggest(str(values[key]), allowed)
+            yield Problem(f"unknown value {values[key]!r}", path=f"video.{key}", hint=hint)
+    for key, (low, high) in _WHOLE.items():
+        value = values[key]
+        if not (isinstance(value, int) and low <= value <= high):
+            yield Problem(f"got {value!r}", path=f"video.{key}", hint=f"write {_whole(low, high)}")
+    for key in _POSITIVE:
+        if not values.get(key, 1.0) > 0.0:
+            yield Problem(f"got {values[key]!r}", path=f"video.{key}", hint="must be above 0")
+    if not 0.0 <= values["mask_threshold"] < 1.0:
+        hint = "must be at least 0 and below 1"
+        yield Problem(f"got {values['mask_threshold']!r}", path="video.mask_threshold", hint=hint)
+    yield from _count_problems(values["sprites"])
+
+
+def _count_problems(sprites: tuple[Any, ...]) -> Iterator[Problem]:
+    whole = len(sprites) == 2 and all(isinstance(count, int) for count in sprites)
+    if not (whole and 0 <= sprites[0] <= sprites[1] and 1 <= sprites[1] <= MOST_SPRITES):
+        yield Problem(
+            f"got {list(sprites)!r}",
+            path="video.sprites",
+            hint=f"two whole numbers, 0 <= least <= most <= {MOST_SPRITES}; more sprites would "
+            "hide one another",
+        )
+
+
+def _scenarios(
+    given: Mapping[str, Mapping[str, Any]], problems: list[Problem]
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Return the options of each scenario in the order of SCENARIOS."""
+    named: dict[str, Mapping[str, Any]] = {}
+    for name, options in given.items():
+        if name not in SCENARIOS and name not in COMBINED:
+            hint = suggest(name, [*SCENARIOS, *COMBINED])
+            problems.append(Problem(f"unknown scenario {name!r}", path="scenario", hint=hint))
+        for part in COMBINED.get(name, (name,)):
+            if part in named:
+                problems.append(Problem(f"{part!r} stands twice", path="scenario"))
+            named[part] = options if name not in COMBINED else {}
+        if name in COMBINED and options:
+            parts = ", ".join(COMBINED[name])
+            hint = f"write {parts} instead, each with its own options"
+            problems.append(Problem("takes no options", path=f"scenario.{name}", hint=hint))
+    return {
+        name: _scenario_options(name, named[name], problems) for name in SCENARIOS if name in named
+    }
+
+
+def _scenario_options(
+    name: str, given: Mapping[str, Any], problems: list[Problem]
+) -> dict[str, tuple[float, ...]]:
+    known = SCENARIOS[name].options
+    for key in given:
+        if key not in known:
+            hint = suggest(key, known)
+            problems.append(Problem(f"unknown option {key!r}", path=f"scenario.{name}", hint=hint))
+    chosen = {}
+    for key, option in known.items():
+        value = given.get(key, option.default)
+        numbers = value if isinstance(value, list | tuple) else (value,)
+        if not _fits(numbers, option):
+            kind = "[least, most]" if len(option.default) == 2 else "one number"
+            hint = f"{kind}, from {option.least:g} to {option.most:g}. {option.meaning}"
+            problems.append(Problem(f"got {value!r}", path=f"scenario.{name}.{key}", hint=hint))
+            numbers = option.default
+        chosen[key] = tuple(float(number) for number in numbers)
+    return chosen
+
+
+def _fits(numbers: Sequence[Any], option: Option) -> bool:
+    return (
+        len(numbers) == len(option.default)
+        and all(isinstance(number, int | float) for number in numbers)
+        and all(option.least <= number <= option.most for number in numbers)
+        and list(numbers) == sorted(numbers)
+    )
+
+
+def least_sprites(scenarios: Mapping[str, Any]) -> int:
+    """Return how many sprites a clip needs for its scenarios; 0 without any."""
+    chosen = [SCENARIOS[name] for name in scenarios]
+    taken = sum(scenario.takes for scenario in chosen)
+    return max([taken, *(scenario.least_sprites for scenario in chosen)], default=0)
+
+
+def _sprites(
+    sprites: tuple[int, int], scenarios: Mapping[str, Mapping[str, tuple[float, ...]]]
+) -> tuple[int, int]:
+    """Return the counts that scenarios leave: at least as many as they need."""
+    if "crowd" in scenarios:
+        low, high = (int(count) for count in scenarios["crowd"]["sprites"])
+    else:
+        low, high = sprites
+    return max(low, least_sprites(scenarios)), high
+
+
+def check(options: VideoOptions) -> None:
+    """Refuse options that contradict one another.
+
+    Raises
+    ------
+    SpecError
+        With all contradictions.
+    """
+    problems = [*_geometry_problems(options), *_scenario_problems(options)]
+    problems += _spmot_problems(options) if options.family == "spmot" else _own_problems(options)
+    if problems:
+        raise SpecError(problems)
+
+
+def _geometry_problems(options: VideoOptions) -> Iterator[Problem]:
+    side = min(options.height, options.width)
+    if not 0.0 <= options.margin_px < side / 2:
+        yield Problem(
+            f"a margin of {options.margin_px:g} px leaves no place in {side} px",
+            path="video.margin_px",
+            hint=f"must be at least 0 and below {side / 2:g}",
+        )
+    if options.dsprites is not None and (options.height, options.width) != (CANVAS_PX, CANVAS_PX):
+        yield Problem(
+            f"its sprites are drawn for 64x64 and the clips are {options.width}x{options.height}",
+            path="video.dsprites",
+            hint="ask for 64x64, or leave it out: the closed forms have any size",
+        )
+
+
+def _scenario_problems(options: VideoOptions) -> Iterator[Problem]:
+    names = list(options.scenarios)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            both = SCENARIOS[name].sets & SCENARIOS[other].sets
+            if both:
+                what = f"'{other}' and '{name}' both set the {', '.join(sorted(both))}"
+                yield Problem(what, path="scenario", hint="leave one of them out")
+        if options.frames < SCENARIOS[name].least_frames:
+            yield Problem(
+                f"'{name}' needs {SCENARIOS[name].least_frames} frames, got {options.frames}",
+                path="scenario",
+                hint="raise video.frames, or leave the scenario out",
+            )
+    low, high = options.sprites
+    if low > high:
+        what = f"{' and '.join(names)} need {low} sprites, and there are at most {high}"
+        yield Problem(what, path="video.sprites", hint=f"ask for up to {low} or more")
+    turned = "rotation" in names and options.dsprites is not None
+    if turned:
+        hint = "leave video.dsprites out: the closed forms turn by any angle"
+        yield Problem("the file's sprites have 40 orientations", path="video.dsprites", hint=hint)
+
+
+def _own_problems(options: VideoOptions) -> Iterator[Problem]:
+    for key in ("stream", "sampling"):
+        value = getattr(options, key)
+        if value != DEFAULTS[key]:
+            hint = "leave it out, or use family: spmot"
+            yield Problem(f"{value!r} belongs to Sprites-MOT", path=f"video.{key}", hint=hint)
+    if options.family != "texvmds":
+        if options.textures is not None:
+            hint = "leave it out, or use family: texvmds"
+            yield Problem("plain sprites have no textures", path="video.textures", hint=hint)
+        return
+    for name in options.scenarios:
+        if SCENARIOS[name].needs_colors:
+            hint = "leave it out, or use family: vmds"
+            yield Problem(f"'{name}' is about colors, not textures", path="scenario", hint=hint)
+
+
+def _spmot_problems(options: VideoOptions) -> Iterator[Problem]:
+    if options.height != options.width or options.height not in _SPMOT_SIDES_PX:
+        what = f"Sprites-MOT has no size {options.width}x{options.height}"
+        yield Problem(what, path="video.height", hint="allowed: 64x64, or 128x128 as it is drawn")
+    if options.scenarios:
+        names = ", ".join(options.scenarios)
+        hint = "leave them out, or use family: vmds"
+        yield Problem(f"Sprites-MOT has no scenarios, got {names}", path="scenario", hint=hint)
+    if options.stream != "own" and options.frames != DEFAULTS["frames"]:
+        what = f"the authors' stream is cut into clips of 10 frames, got {options.frames}"
+        yield Problem(what, path="video.frames", hint="ask for 10 frames, or for stream: own")
