@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.errors import SamplingError
+from robustclevr.records import Value
 from robustclevr.scm.distributions import log_density
 from robustclevr.scm.elementary import FloatArray
 from robustclevr.scm.evaluate import Column, NotFiniteError, Rows, Scope, evaluate
@@ -31,6 +32,7 @@ def run_node(
     parents: Parents,
     index: NDArray[np.int64],
     file: str,
+    fixed: Mapping[str, Value],
 ) -> NodeColumns:
     """Compute one node for all samples.
 
@@ -45,6 +47,10 @@ def run_node(
         Sample indices, for messages.
     file : str
         Of the DAG, for messages.
+    fixed : mapping of str to Value
+        Parameters that an intervention holds at a value. Their formulas are not evaluated, so
+        they read no noise. A node that ``when`` switches off is active all the same if a
+        parameter of its recipe is held at a value that is not the clean one.
 
     Raises
     ------
@@ -53,13 +59,15 @@ def run_node(
         and formula.
     """
     scope = Scope(dict(noise), frozenset(noise), parents)
-    compute = _Formulas(node, scope, index, file)
+    compute = _Formulas(node, scope, index, file, fixed)
     rows = compute.condition()
     values, level = compute.assignments(rows)
-    columns = _columns(node, values, rows)
+    columns = _columns(node, values, rows) | _held(node, fixed)
+    if _switched_on(node, fixed):
+        rows = None
     if node.recipe is None:
         strength = np.zeros(())
-    elif level is None:
+    elif level is None or fixed:
         strength = severity(node.recipe, columns)
     else:
         strength = _select(rows, np.clip(level, 0.0, 1.0), np.zeros(()))
@@ -76,8 +84,16 @@ def run_node(
 class _Formulas:
     """Evaluates the formulas of one node and puts failures into words."""
 
-    def __init__(self, node: NodeSpec, scope: Scope, index: NDArray[np.int64], file: str) -> None:
+    def __init__(
+        self,
+        node: NodeSpec,
+        scope: Scope,
+        index: NDArray[np.int64],
+        file: str,
+        fixed: Mapping[str, Value],
+    ) -> None:
         self._node, self._scope, self._index, self._file = node, scope, index, file
+        self._fixed = fixed
 
     def condition(self) -> Rows:
         """Return where the node is active; None for a node without ``when``."""
@@ -91,7 +107,8 @@ class _Formulas:
         """Return the parameters that the node sets, and the level of ``severity:`` if any."""
         values: dict[str, Column] = {}
         for assignment in self._node.assignments:
-            value = self._assigned(assignment, rows)
+            held = self._fixed.get(assignment.parameter)
+            value = self._assigned(assignment, rows) if held is None else np.asarray(held)
             values[assignment.parameter] = value
             self._scope.own[assignment.parameter] = value
         if self._node.severity is None or self._node.recipe is None:
@@ -134,6 +151,23 @@ def _columns(node: NodeSpec, values: Mapping[str, Column], rows: Rows) -> dict[s
             value = truth(value)
         columns[parameter.name] = _select(rows, value, clean)
     return columns
+
+
+def _held(node: NodeSpec, fixed: Mapping[str, Value]) -> dict[str, Column]:
+    """Return the columns of held parameters, which no condition changes."""
+    held = {name: np.asarray(value) for name, value in fixed.items()}
+    if node.recipe is None:
+        return {name: number(value) for name, value in held.items()}
+    numeric = ("number", "integer")
+    return {
+        name: number(value) if node.recipe.parameter(name).kind in numeric else value
+        for name, value in held.items()
+    }
+
+
+def _switched_on(node: NodeSpec, fixed: Mapping[str, Value]) -> bool:
+    clean = {} if node.recipe is None else node.recipe.clean_parameters()
+    return any(name in clean and value != clean[name] for name, value in fixed.items())
 
 
 def _select(rows: Rows, value: Column, otherwise: Column) -> Column:

@@ -8,29 +8,26 @@ the quantile function of its distribution at the i-th number of the stream of (s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustclevr import seeds
-from robustclevr.errors import SamplingError, SpecError
+from robustclevr.errors import SpecError
 from robustclevr.recipe import LoadedRecipe, load_recipes
-from robustclevr.records import Draw
-from robustclevr.scm.distributions import quantile
-from robustclevr.scm.elementary import FloatArray
+from robustclevr.records import Draw, Value, canonical_json
+from robustclevr.scm.conditioning import DEFAULT_TRIES, Condition, read_condition, reject
 from robustclevr.scm.evaluate import Column
+from robustclevr.scm.interventions import held_in, held_values, shifted_dag
 from robustclevr.scm.mechanism import run_node
+from robustclevr.scm.noise import Noise, draw_noise, noise_names, recorded_noise
 from robustclevr.scm.table import DrawTable, NodeColumns, concatenate
 from robustclevr.spec import load_dag
-from robustclevr.spec.model import DagSpec, NodeSpec, NoiseSpec
+from robustclevr.spec.model import DagSpec
 
 _BLOCK = 2**15
 """Rows computed together: few enough that their intermediate columns stay in the cache."""
-
-Noise = Mapping[str, Mapping[str, FloatArray]]
-"""Columns of noise by node and name."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,12 @@ class SCM:
     ----------
     dag : DagSpec
         From :func:`robustclevr.spec.load_dag`.
+    held : mapping of str to Value
+        Values of parameters (``node.parameter``) under a hard intervention: see :meth:`do`.
+    shifted : mapping of str to str
+        What was replaced in the DAG, for the record: see :meth:`shift`.
+    condition : Condition, optional
+        What every sample fulfils: see :meth:`given`.
 
     Examples
     --------
@@ -53,6 +56,9 @@ class SCM:
     """
 
     dag: DagSpec
+    held: Mapping[str, Value] = field(default_factory=dict)
+    shifted: Mapping[str, str] = field(default_factory=dict)
+    condition: Condition | None = None
 
     @classmethod
     def from_yaml(
@@ -73,6 +79,123 @@ class SCM:
             All problems of the file, each with its line.
         """
         return cls(load_dag(name_or_path, load_recipes() if recipes is None else recipes))
+
+    @property
+    def interventions(self) -> dict[str, str]:
+        """What this model changes in its DAG as it was written, as it is recorded in draws."""
+        held = {name: canonical_json(value).decode().strip() for name, value in self.held.items()}
+        given = {"given": self.condition.text} if self.condition else {}
+        return dict(self.shifted) | held | given
+
+    def do(self, values: Mapping[str, Value]) -> SCM:
+        """Return the model under a hard intervention: parameters held at values.
+
+        Everything above stays as it is, to the last bit, since no noise moves; what lies below
+        responds. The noise of a formula that is not evaluated any more leaves the log-density.
+
+        Parameters
+        ----------
+        values : mapping of str to Value
+            ``node.parameter`` to its value; added to the interventions there are.
+
+        Raises
+        ------
+        SpecError
+            If a node or parameter does not exist, or its kind does not take the value.
+
+        Examples
+        --------
+        >>> scm = SCM.from_yaml("chain-uniform").do({"gaussian_blur.size": 9})
+        >>> scm.draw(seed=0, split="test", index=0).interventions
+        {'gaussian_blur.size': '9'}
+        """
+        return replace(self, held={**self.held, **held_values(self.dag, values)})
+
+    def shift(self, changes: Mapping[str, object]) -> SCM:
+        """Return the model under a soft intervention: noises or formulas replaced.
+
+        The draws stay coupled to those of this model: same uniforms, another quantile function.
+
+        Parameters
+        ----------
+        changes : mapping of str to object
+            ``node.noise`` to the text of a distribution, or ``node.parameter`` to a formula or
+            literal.
+
+        Raises
+        ------
+        SpecError
+            If a name does not exist, a text is wrong, or a change changes nothing.
+
+        Examples
+        --------
+        >>> scm = SCM.from_yaml("tree-halfnormal")
+        >>> wide = scm.shift({"clouds.h": "HalfNormal(0.6)"})
+        >>> one, other = (m.draw(seed=0, split="test", index=0) for m in (scm, wide))
+        >>> round(other.nodes["clouds"].noise["h"] / one.nodes["clouds"].noise["h"], 9)
+        2.0
+        """
+        dag, texts = shifted_dag(self.dag, changes)
+        return replace(self, dag=dag, shifted={**self.shifted, **texts})
+
+    def given(self, formula: str, *, tries: int = DEFAULT_TRIES) -> SCM:
+        """Return the model conditioned on an event, by rejection.
+
+        Samples that fulfil the condition anyway stay as they were. Log-densities are not divided
+        by the probability of the condition.
+
+        Parameters
+        ----------
+        formula : str
+            Over ``node.parameter``, ``node.severity`` and ``node.active`` of any node; together
+            with conditions there are.
+        tries : int
+            Bound on draws of one sample; sampling ends in a SamplingError beyond it.
+
+        Raises
+        ------
+        SpecError
+            If it is no formula, or names what the DAG does not have.
+
+        Examples
+        --------
+        >>> scm = SCM.from_yaml("chain-uniform").given("clouds.factor > 0.2")
+        >>> bool((scm.sample(50, seed=0).nodes["clouds"].parameters["factor"] > 0.2).all())
+        True
+        """
+        condition = read_condition(formula, self.dag, tries)
+        return replace(
+            self, condition=self.condition.also(condition) if self.condition else condition
+        )
+
+    def counterfactual(self, factual: DrawTable | Draw) -> DrawTable:
+        """Return what would have been drawn under this model's interventions, noise unchanged.
+
+        Parameters
+        ----------
+        factual : DrawTable or Draw
+            What was drawn from the model without them.
+
+        Returns
+        -------
+        DrawTable
+            The same samples: without an intervention the factual ones to the last bit.
+
+        Raises
+        ------
+        SpecError
+            If ``factual`` comes from another DAG and lacks a noise, or a noise was shifted.
+        SamplingError
+            If a formula gives NaN or infinity where it counts.
+        """
+        if any(name in noise_names(self.dag) for name in self.shifted):
+            raise SpecError.single(
+                "a counterfactual keeps the noise, and this model replaces the law of one",
+                file=self.dag.file,
+                hint="sample both models with the same seed and split: their draws are coupled",
+            )
+        index, noise = recorded_noise(self.dag, factual)
+        return self.propagate(index, noise)
 
     def sample(self, n: int, *, seed: int, split: str = "test", start: int = 0) -> DrawTable:
         """Draw consecutive samples.
@@ -106,10 +229,16 @@ class SCM:
         return concatenate(list(self._blocks(n, seed, split, start)))
 
     def _blocks(self, n: int, seed: int, split: str, start: int) -> Iterator[DrawTable]:
+        def redraw(index: NDArray[np.int64], attempt: int) -> DrawTable:
+            return self.propagate(index, draw_noise(self.dag, index, seed, split, attempt))
+
         for first in range(start, start + max(n, 1), _BLOCK):
             index = np.arange(first, min(first + _BLOCK, start + n), dtype=np.int64)
             index.flags.writeable = False
-            yield self.propagate(index, self._noise(index, seed, split))
+            table = redraw(index, 0)
+            if self.condition is not None:
+                table = reject(self.condition, table, redraw, self.dag.file)
+            yield table
 
     def draw(self, *, seed: int, split: str, index: int) -> Draw:
         """Draw one sample as a record: row ``index`` of any table that holds it.
@@ -138,43 +267,16 @@ class SCM:
         joint = np.zeros(index.size)
         for node in self.dag.nodes:
             with np.errstate(all="ignore"):  # run_node reports what is not finite where it counts
-                columns = run_node(node, noise[node.id], parents, index, self.dag.file)
+                columns = run_node(
+                    node,
+                    noise[node.id],
+                    parents,
+                    index,
+                    self.dag.file,
+                    held_in(node, self.held),
+                )
             nodes[node.id] = columns
             joint += columns.log_density
-            for name, column in columns.parameters.items():
-                parents[node.id, name] = column
-            parents[node.id, "severity"] = columns.severity
-            parents[node.id, "active"] = columns.active
+            parents |= columns.readable(node.id)
         joint.flags.writeable = False
-        return DrawTable(index, nodes, joint, {})
-
-    def _noise(self, index: NDArray[np.int64], seed: int, split: str) -> Noise:
-        return {
-            node.id: {
-                variable.name: self._variable(node, variable, index, seed, split)
-                for variable in node.noise
-            }
-            for node in self.dag.nodes
-        }
-
-    def _variable(
-        self,
-        node: NodeSpec,
-        variable: NoiseSpec,
-        index: NDArray[np.int64],
-        seed: int,
-        split: str,
-    ) -> FloatArray:
-        start = int(index[0]) if index.size else 0
-        name = f"{node.id}.{variable.name}"
-        u = seeds.uniforms(seed, split, name, start=start, count=index.size)
-        with np.errstate(all="ignore"):  # reported below
-            values = quantile(variable.distribution, u)
-        if not np.isfinite(values).all():
-            row = int(np.argmin(np.isfinite(values)))
-            raise SamplingError(
-                f"{self.dag.file}:{variable.line}: {name}: '{variable.text}' gives {values[row]} "
-                f"in sample {index[row]}: its tail is too long for a float; choose a shorter one"
-            )
-        values.flags.writeable = False
-        return values
+        return DrawTable(index, nodes, joint, self.interventions)

@@ -46,6 +46,22 @@ class NodeColumns:
     noise: Mapping[str, FloatArray]
     log_density: FloatArray
 
+    def readable(self, node: str) -> dict[tuple[str, str], NDArray[Any]]:
+        """Return what a formula below may read, by (node, field)."""
+        result = {(node, name): column for name, column in self.parameters.items()}
+        return result | {(node, "severity"): self.severity, (node, "active"): self.active}
+
+    def take(self, rows: NDArray[np.intp]) -> NodeColumns:
+        """Return the given rows, in the given order."""
+        return NodeColumns(
+            recipe=self.recipe,
+            active=_take(self.active, rows),
+            parameters={name: _take(column, rows) for name, column in self.parameters.items()},
+            severity=_take(self.severity, rows),
+            noise={name: _take(column, rows) for name, column in self.noise.items()},
+            log_density=_take(self.log_density, rows),
+        )
+
     def draw(self, row: int) -> NodeDraw:
         """Return one row as a record, with numbers as Python's own."""
         kinds = {parameter.name: parameter for parameter in _parameters(self.recipe)}
@@ -101,6 +117,22 @@ class DrawTable:
     def draws(self) -> Iterator[Draw]:
         """Yield every row as a record."""
         return (self.draw(row) for row in range(len(self)))
+
+    def take(self, rows: NDArray[np.intp]) -> DrawTable:
+        """Return the given rows, in the given order."""
+        return DrawTable(
+            index=_take(self.index, rows),
+            nodes={name: columns.take(rows) for name, columns in self.nodes.items()},
+            log_density=_take(self.log_density, rows),
+            interventions=self.interventions,
+        )
+
+    def readable(self) -> dict[tuple[str, str], NDArray[Any]]:
+        """Return what a formula may read of other nodes, by (node, field)."""
+        result: dict[tuple[str, str], NDArray[Any]] = {}
+        for node, columns in self.nodes.items():
+            result |= columns.readable(node)
+        return result
 
     def columns(self, *, noise: bool) -> dict[str, NDArray[Any]]:
         """Return all columns under their names in files, without a copy.
@@ -190,14 +222,22 @@ def _stack_nodes(blocks: Sequence[NodeColumns]) -> NodeColumns:
 def _stack(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     if len(columns) == 1:
         return columns[0]
+    columns = [column for column in columns if column.size] or [columns[0]]
     value = columns[0][:1]
-    constant = all(column.strides == (0,) and column[0] == value[0] for column in columns)
-    if constant:
+    if all(column.strides == (0,) and column[0] == value[0] for column in columns):
         stacked = np.broadcast_to(value, (sum(map(len, columns)),))
     else:
         stacked = np.concatenate(columns)
     stacked.flags.writeable = False
     return stacked
+
+
+def _take(column: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
+    if column.strides == (0,) and column.size:
+        return np.broadcast_to(column[:1], rows.shape)
+    taken = column[rows]
+    taken.flags.writeable = False
+    return taken
 
 
 def _parameters(recipe: Recipe | None) -> tuple[Parameter, ...]:

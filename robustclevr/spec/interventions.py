@@ -11,7 +11,7 @@ from typing import Any
 
 from robustclevr.errors import suggest
 from robustclevr.spec.dataset_schema import SplitFile, TailFile, WorstCaseFile
-from robustclevr.spec.document import Document, join
+from robustclevr.spec.document import Document, as_document, join
 from robustclevr.spec.formula_entry import (
     read_assignment,
     read_distribution,
@@ -57,6 +57,29 @@ def read_interventions(
         found["tail"] = reader.tail(file.tail)
     if file.worst_case is not None:
         found["worst_case"] = reader.worst_case(file.worst_case)
+    return found
+
+
+def check_changes(key: str, written: Mapping[str, Any], dag: DagSpec) -> dict[str, object]:
+    """Return what stands under ``do`` or ``shift`` with flat keys, from wherever it was read.
+
+    Parameters
+    ----------
+    key : str
+        ``do`` or ``shift``.
+    written : mapping
+        ``node.parameter`` to value, or nested.
+    dag : DagSpec
+
+    Raises
+    ------
+    SpecError
+        All that does not fit the DAG; names ``dag.file``.
+    """
+    document = as_document({key: written}, dag.file)
+    reader = _Reader(document, "", dag)
+    found = reader.mapping(key, written, reader.checks()[key])
+    document.raise_problems()
     return found
 
 
