@@ -6,12 +6,15 @@ from pathlib import Path
 
 import click
 
-from robustclevr.cli import options
+from robustclevr.cli import dag_import, options
 
 
 @click.group("dag")
 def command() -> None:
-    """Check a DAG of corruptions, or sample from it."""
+    """Check a DAG of corruptions, draw it, sample from it, or import one."""
+
+
+command.add_command(dag_import.command)
 
 
 @command.command("check")

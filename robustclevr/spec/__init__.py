@@ -1,5 +1,6 @@
 """Text to valid spec: YAML in, frozen records out, every error at once with its line."""
 
+from robustclevr.spec.authors import import_dag
 from robustclevr.spec.built import require_built
 from robustclevr.spec.dag import dag_from_document, load_dag
 from robustclevr.spec.dataset import load_dataset, split_from_document
@@ -33,6 +34,7 @@ __all__ = [
     "dag_text",
     "dataset_text",
     "format_expression",
+    "import_dag",
     "list_dags",
     "list_datasets",
     "load_dag",

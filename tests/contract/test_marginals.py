@@ -374,7 +374,7 @@ def test_rows_follow_from_their_noise_by_the_formulas_of_the_file(name):
                 values[item.parameter] = value
             assert found.active == active
             for parameter, value in values.items():
-                if not isinstance(value, str):
-                    value = pytest.approx(value, rel=1e-12, abs=0)
-                assert found.parameters[parameter] == value
+                word = isinstance(value, str)
+                expected = value if word else pytest.approx(value, rel=1e-12, abs=0)
+                assert found.parameters[parameter] == expected
             seen[node.id] = SimpleNamespace(severity=found.severity, active=active, **values)
