@@ -32,6 +32,7 @@ CLUSTERS = {"spmot": 5, "vmds": 6, "texvmds": 6, "vor": 8}
 gives none; 6 fits its false positives, which are about 4 kept clusters a frame."""
 
 _STARTS = 10  # scikit-learn's default until 1.3, and so that of the paper
+_TOLERANCE = 1e-4  # scikit-learn's default: steps smaller than this share of the spread end it
 _MAX_CLUSTERS = 255  # labels are bytes and 0 is no object
 _SEEDS = 2**32  # scikit-learn takes seeds below this
 
@@ -140,7 +141,12 @@ def _kmeans(
 ) -> NDArray[np.int64]:
     from sklearn.cluster import KMeans
 
-    model = KMeans(count, init="k-means++", n_init=_STARTS, random_state=seed)
+    mean = np.average(colors, axis=0, weights=pixels)
+    spread = np.average((colors - mean) ** 2, axis=0, weights=pixels).mean()
+    # scikit-learn multiplies this by the spread of the samples without their weights; here it
+    # shall stop where it would with a sample for every pixel.
+    tolerance = _TOLERANCE * spread / colors.var(axis=0).mean()
+    model = KMeans(count, init="k-means++", n_init=_STARTS, tol=tolerance, random_state=seed)
     return np.asarray(model.fit(colors, sample_weight=pixels).labels_, np.int64)
 
 

@@ -4,7 +4,8 @@ Those called ``weis2021`` are of the video benchmark of [1]_, read from its publ
 (ecker-lab/object-centric-representation-benchmark, ``ocrb/eval/eval_mot.py``), which does more
 than the paper's appendix A says: it looks at frames 2 to 9 alone, leaves out masks of 5 pixels or
 fewer, takes away predictions of the background, pairs from an IoU of 0.5 itself, and lets an
-object keep its last prediction in mind however long it was not matched.
+object keep its last prediction in mind however long it was not matched. One thing is not taken
+over: where the background itself has 5 pixels or fewer, the evaluator deletes an object instead.
 
 References
 ----------
@@ -33,7 +34,8 @@ class TrackingRules:
         A predicted mask whose IoU with a segment of the true background is above this is no
         prediction. None: predictions of the background are false positives.
     match_iou : float
-        A prediction may be paired with an object from this IoU on, in (0, 1].
+        A prediction may be paired with an object from this IoU on, in (0, 1]. (The paper says
+        "exceed 0.5"; for that, give ``math.nextafter(0.5, 1)``.)
     switch_memory : int, optional
         A pairing that differs from the object's last one is an identity switch if the object
         was last seen at most this many frames ago. None: however long ago.
