@@ -37,6 +37,12 @@ def held_in(node: NodeSpec, held: Mapping[str, Value]) -> dict[str, Value]:
     return {name[len(start) :]: value for name, value in held.items() if name.startswith(start)}
 
 
+def switched_on(node: NodeSpec, held: Mapping[str, Value]) -> bool:
+    """Return whether held parameters make a node active whatever its ``when`` says."""
+    clean = {} if node.recipe is None else node.recipe.clean_parameters()
+    return any(name in clean and value != clean[name] for name, value in held.items())
+
+
 def shifted_dag(dag: DagSpec, changes: Mapping[str, object]) -> tuple[DagSpec, dict[str, str]]:
     """Return the DAG with noises and formulas replaced, and what they were replaced with.
 

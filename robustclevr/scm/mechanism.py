@@ -16,6 +16,7 @@ from robustclevr.records import Value
 from robustclevr.scm.distributions import log_density
 from robustclevr.scm.elementary import FloatArray
 from robustclevr.scm.evaluate import Column, NotFiniteError, Rows, Scope, evaluate
+from robustclevr.scm.interventions import switched_on
 from robustclevr.scm.operations import number, truth
 from robustclevr.scm.severity import parameters_of_severity, severity
 from robustclevr.scm.table import NodeColumns
@@ -63,7 +64,7 @@ def run_node(
     rows = compute.condition()
     values, level = compute.assignments(rows)
     columns = _columns(node, values, rows) | _held(node, fixed)
-    if _switched_on(node, fixed):
+    if switched_on(node, fixed):
         rows = None
     if node.recipe is None:
         strength = np.zeros(())
@@ -163,11 +164,6 @@ def _held(node: NodeSpec, fixed: Mapping[str, Value]) -> dict[str, Column]:
         name: number(value) if node.recipe.parameter(name).kind in numeric else value
         for name, value in held.items()
     }
-
-
-def _switched_on(node: NodeSpec, fixed: Mapping[str, Value]) -> bool:
-    clean = {} if node.recipe is None else node.recipe.clean_parameters()
-    return any(name in clean and value != clean[name] for name, value in fixed.items())
 
 
 def _select(rows: Rows, value: Column, otherwise: Column) -> Column:

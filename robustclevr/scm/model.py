@@ -22,6 +22,8 @@ from robustclevr.scm.evaluate import Column
 from robustclevr.scm.interventions import held_in, held_values, shifted_dag
 from robustclevr.scm.mechanism import run_node
 from robustclevr.scm.noise import Noise, draw_noise, noise_names, recorded_noise
+from robustclevr.scm.regions import Region
+from robustclevr.scm.support import dag_support
 from robustclevr.scm.table import DrawTable, NodeColumns, concatenate
 from robustclevr.spec import load_dag
 from robustclevr.spec.model import DagSpec
@@ -167,6 +169,24 @@ class SCM:
         return replace(
             self, condition=self.condition.also(condition) if self.condition else condition
         )
+
+    def support(self) -> dict[str, Region]:
+        """Return which values each parameter can take.
+
+        Returns
+        -------
+        dict of str to Region
+            ``node.parameter`` (numbers, and 0 and 1 for booleans), ``node.severity`` and
+            ``node.active``. A drawn value always lies inside; a region may be too wide, and
+            conditions (:meth:`given`) do not narrow it.
+
+        Examples
+        --------
+        >>> regions = SCM.from_yaml("tree-uniform").support()
+        >>> print(regions["gamma.gamma"], regions["gaussian_blur.size"])
+        [1, 2.98], 100 values [1, 11], 11 values
+        """
+        return dag_support(self.dag, self.held)
 
     def counterfactual(self, factual: DrawTable | Draw) -> DrawTable:
         """Return what would have been drawn under this model's interventions, noise unchanged.
