@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LEAVES = 256
-_LEAST_RADIUS_PX = 2.0  # chosen: the least that four pixels across show
+_LEAST_RADIUS_PX = 3.0  # chosen: below it the lens of a camera leaves little
 _AXES = np.array(
     [
         [1 / math.sqrt(3), 1 / math.sqrt(3), 1 / math.sqrt(3)],
@@ -23,11 +23,11 @@ _AXES = np.array(
         [1 / math.sqrt(2), -1 / math.sqrt(2), 0.0],
     ]
 )
-_SPREAD = np.array([80.0, 26.0, 12.0])
+_SPREAD = np.array([58.0, 19.0, 9.0])
 """Standard deviation along each axis. [sRGB levels] Chosen: light and dark hold nine tenths of
 the variance, blue and yellow most of the rest, as in natural pictures."""
 
-_MEAN_LEVELS = (70.0, 190.0)  # chosen: neither black nor white as a whole
+_MEAN_LEVELS = (80.0, 170.0)  # chosen: neither black nor white as a whole
 _TINT = 0.9  # chosen: hue of a whole texture, in standard deviations of the chromatic axes
 _GRAIN = 0.45  # chosen: share of the standard deviation that the inside of leaves has
 
@@ -48,10 +48,10 @@ def natural_texture(seed: int, side: int) -> NDArray[np.uint8]:
         sRGB.
     """
     rng = np.random.Generator(np.random.Philox(key=seed))
-    leaf = _dead_leaves(rng, side)
-    levels = rng.standard_normal((_LEAVES + 1, 3))
+    leaf = _dead_leaves(rng, side + 2)  # a pixel on each side, which the blur takes
+    levels = _blurred(rng.standard_normal((_LEAVES + 1, 3))[leaf])
     grain = _pink_noise(rng, side)
-    field = levels[leaf] * math.sqrt(1.0 - _GRAIN**2) + _GRAIN * grain
+    field = levels * math.sqrt(1.0 - _GRAIN**2) + _GRAIN * grain
     mean = rng.uniform(*_MEAN_LEVELS) + _tint(rng)
     color = np.zeros((side, side, 3)) + mean
     for axis, spread in enumerate(_SPREAD):
@@ -70,10 +70,10 @@ def _tint(rng: np.random.Generator) -> NDArray[np.float64]:
 def _dead_leaves(rng: np.random.Generator, side: int) -> NDArray[np.int64]:
     """Return which of the leaves is seen at each pixel, the last number where none lies.
 
-    Radii have a density of r^-3 from :data:`_LEAST_RADIUS_PX` to half the side, which makes the
+    Radii have a density of r^-3 from :data:`_LEAST_RADIUS_PX` to the side, which makes the
     picture look alike at all scales.
     """
-    least, most = _LEAST_RADIUS_PX, max(side / 2, 2 * _LEAST_RADIUS_PX)
+    least, most = _LEAST_RADIUS_PX, max(side, 2 * _LEAST_RADIUS_PX)
     u = rng.random((_LEAVES, 3))
     radius = 1.0 / np.sqrt(least**-2 + (most**-2 - least**-2) * u[:, 0])
     # Centres may lie outside, so that leaves are cut by the border like everywhere.
@@ -84,6 +84,13 @@ def _dead_leaves(rng: np.random.Generator, side: int) -> NDArray[np.int64]:
     covers = across[:, np.newaxis, :] + down[:, :, np.newaxis] < (radius**2)[:, None, None]
     seen: NDArray[np.int64] = np.where(covers.any(axis=0), covers.argmax(axis=0), _LEAVES)
     return seen
+
+
+def _blurred(field: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weigh neighbors 1, 2, 1 along both axes, as a lens and a sensor's mosaic blur a picture."""
+    rows = (field[:-2] + 2.0 * field[1:-1] + field[2:]) / 4.0
+    blurred: NDArray[np.float64] = (rows[:, :-2] + 2.0 * rows[:, 1:-1] + rows[:, 2:]) / 4.0
+    return blurred
 
 
 def _pink_noise(rng: np.random.Generator, side: int) -> NDArray[np.float64]:

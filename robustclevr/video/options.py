@@ -8,14 +8,15 @@ from typing import Any
 
 from robustclevr.errors import Problem, SpecError, suggest
 from robustclevr.records import VideoOptions
+from robustclevr.video.checks import SAMPLING, STREAM, check
 from robustclevr.video.scenarios import COMBINED, SCENARIOS, Option
 from robustclevr.video.stamps import CANVAS_PX
 
 FAMILIES = ("vmds", "texvmds", "spmot")
 COUNTS = ("balanced", "uniform")
 EDGES = ("coverage", "bilinear", "cubic", "hard")
-STREAMS = ("own", "torch-seed-0")
-SAMPLINGS = ("aligned", "odd-even")
+STREAMS = (STREAM, "torch-seed-0")
+SAMPLINGS = (SAMPLING, "odd-even")
 
 MOST_SPRITES = 32
 """Chosen: 32 sprites of middling size cover a 64x64 frame twice."""
@@ -25,7 +26,6 @@ MOST_SIDE_PX = 1024
 SPMOT_SPRITES = (0, 6)
 """Least and most objects a Sprites-MOT clip of ten frames can hold: two in each of three slots."""
 
-_SPMOT_SIDES_PX = (64, 128)
 _OUTER_PX = 10.0  # centroids stay in [10, 54] of 64: Weis et al., B.1
 _SIGMA_PX = 55.0
 
@@ -42,8 +42,8 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "tries": 65_536,
         "dsprites": None,
         "textures": None,
-        "stream": "own",
-        "sampling": "aligned",
+        "stream": STREAM,
+        "sampling": SAMPLING,
     }
 )
 """Numbers of Weis et al. (JMLR 2021), appendix B.1, where it gives any. ``sigma_px`` is 55 and
@@ -83,15 +83,7 @@ def resolve(
         With all that is wrong; each problem says what is allowed.
     """
     given = {key: value for key, value in (video or {}).items() if value is not None}
-    problems = [
-        Problem(f"unknown key {key!r}", path=f"video.{key}", hint=suggest(key, _KEYS))
-        for key in given
-        if key not in _KEYS
-    ]
-    if family not in FAMILIES:
-        problems.append(
-            Problem(f"unknown family {family!r}", path="family", hint=suggest(family, FAMILIES))
-        )
+    problems = list(_key_problems(family, given))
     values = {**DEFAULTS, **{key: value for key, value in given.items() if key in _KEYS}}
     values["sprites"] = SPMOT_SPRITES if family == "spmot" else tuple(values["sprites"])
     if family == "spmot":
@@ -110,6 +102,22 @@ def resolve(
 
 
 _KEYS = (*DEFAULTS, "sigma_px", "margin_px")
+_NOT_FOR_SPMOT = (
+    "sprites", "counts", "edges", "tau_frames", "sigma_px", "margin_px", "dsprites", "textures"
+)  # fmt: skip
+
+
+def _key_problems(family: str, given: Mapping[str, Any]) -> Iterator[Problem]:
+    if family not in FAMILIES:
+        hint = suggest(family, FAMILIES)
+        yield Problem(f"unknown family {family!r}", path="family", hint=hint)
+    for key in given:
+        if key not in _KEYS:
+            hint = suggest(key, _KEYS)
+            yield Problem(f"unknown key {key!r}", path=f"video.{key}", hint=hint)
+        elif family == "spmot" and key in _NOT_FOR_SPMOT:
+            what = "Sprites-MOT has its own law of counts, motion and edges"
+            yield Problem(what, path=f"video.{key}", hint="leave it out, or use family: vmds")
 
 
 def _whole(low: int, high: int) -> str:
@@ -224,87 +232,3 @@ def _sprites(
     else:
         low, high = sprites
     return max(low, least_sprites(scenarios)), high
-
-
-def check(options: VideoOptions) -> None:
-    """Refuse options that contradict one another.
-
-    Raises
-    ------
-    SpecError
-        With all contradictions.
-    """
-    problems = [*_geometry_problems(options), *_scenario_problems(options)]
-    problems += _spmot_problems(options) if options.family == "spmot" else _own_problems(options)
-    if problems:
-        raise SpecError(problems)
-
-
-def _geometry_problems(options: VideoOptions) -> Iterator[Problem]:
-    side = min(options.height, options.width)
-    if not 0.0 <= options.margin_px < side / 2:
-        yield Problem(
-            f"a margin of {options.margin_px:g} px leaves no place in {side} px",
-            path="video.margin_px",
-            hint=f"must be at least 0 and below {side / 2:g}",
-        )
-    if options.dsprites is not None and (options.height, options.width) != (CANVAS_PX, CANVAS_PX):
-        yield Problem(
-            f"its sprites are drawn for 64x64 and the clips are {options.width}x{options.height}",
-            path="video.dsprites",
-            hint="ask for 64x64, or leave it out: the closed forms have any size",
-        )
-
-
-def _scenario_problems(options: VideoOptions) -> Iterator[Problem]:
-    names = list(options.scenarios)
-    for k, name in enumerate(names):
-        for other in names[:k]:
-            both = SCENARIOS[name].sets & SCENARIOS[other].sets
-            if both:
-                what = f"'{other}' and '{name}' both set the {', '.join(sorted(both))}"
-                yield Problem(what, path="scenario", hint="leave one of them out")
-        if options.frames < SCENARIOS[name].least_frames:
-            yield Problem(
-                f"'{name}' needs {SCENARIOS[name].least_frames} frames, got {options.frames}",
-                path="scenario",
-                hint="raise video.frames, or leave the scenario out",
-            )
-    low, high = options.sprites
-    if low > high:
-        what = f"{' and '.join(names)} need {low} sprites, and there are at most {high}"
-        yield Problem(what, path="video.sprites", hint=f"ask for up to {low} or more")
-    turned = "rotation" in names and options.dsprites is not None
-    if turned:
-        hint = "leave video.dsprites out: the closed forms turn by any angle"
-        yield Problem("the file's sprites have 40 orientations", path="video.dsprites", hint=hint)
-
-
-def _own_problems(options: VideoOptions) -> Iterator[Problem]:
-    for key in ("stream", "sampling"):
-        value = getattr(options, key)
-        if value != DEFAULTS[key]:
-            hint = "leave it out, or use family: spmot"
-            yield Problem(f"{value!r} belongs to Sprites-MOT", path=f"video.{key}", hint=hint)
-    if options.family != "texvmds":
-        if options.textures is not None:
-            hint = "leave it out, or use family: texvmds"
-            yield Problem("plain sprites have no textures", path="video.textures", hint=hint)
-        return
-    for name in options.scenarios:
-        if SCENARIOS[name].needs_colors:
-            hint = "leave it out, or use family: vmds"
-            yield Problem(f"'{name}' is about colors, not textures", path="scenario", hint=hint)
-
-
-def _spmot_problems(options: VideoOptions) -> Iterator[Problem]:
-    if options.height != options.width or options.height not in _SPMOT_SIDES_PX:
-        what = f"Sprites-MOT has no size {options.width}x{options.height}"
-        yield Problem(what, path="video.height", hint="allowed: 64x64, or 128x128 as it is drawn")
-    if options.scenarios:
-        names = ", ".join(options.scenarios)
-        hint = "leave them out, or use family: vmds"
-        yield Problem(f"Sprites-MOT has no scenarios, got {names}", path="scenario", hint=hint)
-    if options.stream != "own" and options.frames != DEFAULTS["frames"]:
-        what = f"the authors' stream is cut into clips of 10 frames, got {options.frames}"
-        yield Problem(what, path="video.frames", hint="ask for 10 frames, or for stream: own")

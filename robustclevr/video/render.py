@@ -67,7 +67,7 @@ def _stamps(clip: Clip, options: VideoOptions, stand: Poses) -> Stamps:
     if options.dsprites is not None:
         return shifted_stamps(sprites, stand, edges, load_rasters(options.dsprites))
     if edges == "coverage":
-        return soft_stamps(sprites, stand)
+        return soft_stamps(sprites, stand, unit_of(options))
     if edges == "hard":
         return hard_stamps(sprites, stand)
     return shifted_stamps(sprites, stand, edges, None)
@@ -101,7 +101,7 @@ def _colors(
     """Return the sprite's color at each touched pixel, shape (M, 3)."""
     if clip.background_texture is None:
         table = np.array([sprite.color for sprite in clip.sprites], dtype=np.float64)
-        table = table.reshape(len(clip.sprites), -1, 3)
+        table = table.reshape(len(clip.sprites), options.frames, 3)
         flat: NDArray[np.float64] = table[stand.sprite, stand.frame][pixels.stamp]
         return flat
     colors = np.empty((len(pixels.stamp), 3))

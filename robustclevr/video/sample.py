@@ -134,14 +134,14 @@ def _positions(
         Constraints(
             frame=draft.frame.reshape(coordinates),
             value=draft.value.reshape(coordinates),
-            low=draft.low.reshape(coordinates, -1),
-            high=draft.high.reshape(coordinates, -1),
+            low=draft.low.reshape(coordinates, options.frames),
+            high=draft.high.reshape(coordinates, options.frames),
         ),
         tau_frames=options.tau_frames,
         sigma_px=options.sigma_px,
         tries=options.tries,
     )
-    return paths.reshape(draft.count, 2, -1).transpose(0, 2, 1)
+    return paths.reshape(draft.count, 2, options.frames).transpose(0, 2, 1)
 
 
 def _textures(

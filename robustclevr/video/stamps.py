@@ -20,9 +20,10 @@ from robustclevr.video.shapes import inside, outline, reach
 CANVAS_PX = 64
 """Side of dSprites' canvas, for which its shapes are given."""
 
-_EDGES_PER_PX = 96 / 64
-"""Edges of an outline a pixel of canvas at scale 1: none is longer than 0.84 px along x or y,
-and the arcs they stand for bulge by at most 0.007 px (chosen: below one level of 8 bits)."""
+_EDGES = 96
+"""Edges of an outline where a pixel of the picture is one of dSprites' canvas, more in
+proportion where it is smaller: none is longer than 0.84 px along x or y, and the arcs they stand
+for bulge by at most 0.007 px (chosen: about one level of 8 bits)."""
 
 _SLACK = 1.01  # an outline of equal area reaches a little further than the shape
 
@@ -91,12 +92,20 @@ def poses(sprites: Sequence[Sprite], unit: float) -> Poses:
     return Poses(sprite, frame, rank, table[:, 3:5], table[:, 5] * unit, table[:, 6])
 
 
-def soft_stamps(sprites: Sequence[Sprite], poses: Poses) -> Stamps:
-    """Return windows in which each pixel's alpha is the part of it that the shape covers."""
+def soft_stamps(sprites: Sequence[Sprite], poses: Poses, unit: float) -> Stamps:
+    """Return windows in which each pixel's alpha is the part of it that the shape covers.
+
+    Parameters
+    ----------
+    sprites : sequence of Sprite
+    poses : Poses
+    unit : float
+        As for :func:`poses`.
+    """
     size, left, top, local = _windows(sprites, poses)
-    edges = 4 * math.ceil(_EDGES_PER_PX * CANVAS_PX * max(poses.scale, default=1.0) / 4)
+    edges = 4 * math.ceil(_EDGES * unit / 4)
     shapes = np.array([outline(sprite.shape, edges) for sprite in sprites])
-    points = shapes[poses.sprite]
+    points = shapes.reshape(-1, edges + 1, 2)[poses.sprite]
     cosine, sine = _turn(poses)
     x, y = points[..., 0], points[..., 1]
     turned = np.empty_like(points)
