@@ -39,7 +39,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "edges": "coverage",
         "mask_threshold": 0.5,
         "tau_frames": 10.0,
-        "tries": 65_536,
+        "tries": 16_384,
         "dsprites": None,
         "textures": None,
         "stream": STREAM,

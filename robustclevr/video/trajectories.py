@@ -27,7 +27,7 @@ DECIMALS = 4
 
 _VARIANCE_LEFT = 1e-8  # of 1: what the factor may leave out, 0.006 px at a sigma of 55 px
 _FIRST_BLOCK = 32  # chosen: one block is enough for most clips of 10 frames (a third is accepted)
-_LARGEST_BLOCK = 2048
+_LARGEST_BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -113,24 +113,35 @@ def draw_paths(
     SamplingError
         If a coordinate found no path; says what to relax.
     """
-    count, frames = constraints.low.shape
-    factor = covariance_factor(frames, tau_frames)
-    paths = np.empty((count, frames))
-    left = np.arange(count)
-    block, drawn = _FIRST_BLOCK, 0
-    while left.size:
-        if drawn >= tries:
-            raise SamplingError(_advice(constraints, left[0], drawn, tau_frames, sigma_px))
-        block = min(block, tries - drawn)
-        candidates = _candidates(rng, factor * sigma_px, constraints, left, block)
-        low, high = constraints.low[left, np.newaxis], constraints.high[left, np.newaxis]
-        fits = ((candidates >= low) & (candidates <= high)).all(axis=2)
-        found = fits.any(axis=1)
-        paths[left[found]] = candidates[found, fits[found].argmax(axis=1)]
-        left = left[~found]
-        drawn += block
-        block = min(4 * block, _LARGEST_BLOCK)
+    frames = constraints.low.shape[1]
+    factor = covariance_factor(frames, tau_frames) * sigma_px
+    everyone = np.arange(len(constraints.low))
+    paths, found = _first_fitting(rng, factor, constraints, everyone, min(_FIRST_BLOCK, tries))
+    # One after another, so that a path that cannot be is given up before others are searched.
+    for which in np.flatnonzero(~found):
+        drawn, block = _FIRST_BLOCK, _FIRST_BLOCK
+        while not found[which]:
+            if drawn >= tries:
+                raise SamplingError(_advice(constraints, which, tries, tau_frames, sigma_px))
+            block = min(4 * block, _LARGEST_BLOCK, tries - drawn)
+            alone = np.array([which])
+            paths[alone], found[alone] = _first_fitting(rng, factor, constraints, alone, block)
+            drawn += block
     return paths
+
+
+def _first_fitting(
+    rng: np.random.Generator,
+    factor: NDArray[np.float64],
+    constraints: Constraints,
+    which: NDArray[np.int64],
+    block: int,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the first of some candidates that fits, and whether there is one."""
+    candidates = _candidates(rng, factor, constraints, which, block)
+    low, high = constraints.low[which, np.newaxis], constraints.high[which, np.newaxis]
+    fits = ((candidates >= low) & (candidates <= high)).all(axis=2)
+    return candidates[np.arange(len(which)), fits.argmax(axis=1)], fits.any(axis=1)
 
 
 def _candidates(

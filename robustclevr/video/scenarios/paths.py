@@ -39,7 +39,7 @@ def _swap(draft: Draft, options: Values, rng: np.random.Generator) -> _Drawn:
     place = []
     for k in range(2):
         low, high = draft.low[0, k, 0], draft.high[0, k, 0]
-        room = gap if k == axis else 0.0
+        room = 2 * gap if k == axis else 0.0  # beyond the gap there is a gap's room at least
         place.append(round(low + room + (high - low - 2 * room) * float(rng.random()), DECIMALS))
     drawn = _meet(draft, pair, middle, place)
     for sprite, sign in zip(pair, (1, -1), strict=True):
@@ -106,7 +106,7 @@ SWAP = Scenario(
         "gap": Option(
             default=(0.1,),
             least=0.0,
-            most=0.4,
+            most=0.2,
             meaning="Along one axis both are this far from the meeting place at the first and "
             "the last frame, as a share of the range of centroids. Chosen: 4.4 px at 64x64.",
         )
