@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from robustclevr.cli import dag_import, options
+from robustclevr.cli import dag_import, dag_plot, options
 
 
 @click.group("dag")
@@ -15,6 +15,7 @@ def command() -> None:
 
 
 command.add_command(dag_import.command)
+command.add_command(dag_plot.command)
 
 
 @command.command("check")
