@@ -5,8 +5,9 @@ from __future__ import annotations
 from robustclevr.errors import Problem, SpecError
 from robustclevr.spec.interventions import KINDS
 from robustclevr.spec.model import SplitSpec
+from robustclevr.spec.split import SPRITE_FAMILIES
 
-BUILT_FAMILIES = ("clevr",)
+BUILT_FAMILIES = ("clevr", *SPRITE_FAMILIES)
 
 
 def require_built(split: SplitSpec) -> None:
@@ -23,6 +24,9 @@ def require_built(split: SplitSpec) -> None:
         what = f"family '{split.family}' is not built yet"
         hint = f"this version makes {', '.join(BUILT_FAMILIES)}"
         raise _not_built(split, "", what, hint)
+    if split.family in SPRITE_FAMILIES and split.dag is not None:
+        what = "a DAG on clips is not built yet"
+        raise _not_built(split, ".dag", what, "write dag: null, or take a family of still images")
     kinds = [kind for kind in KINDS if kind in split.interventions]
     if kinds:
         what = f"splits with '{', '.join(kinds)}' are not built yet"

@@ -100,7 +100,7 @@ class _Reader:
         family = self._family(file)
         if not file.splits and not any(path.startswith("splits") for path in document.broken):
             document.problem("splits", "there are no splits", "such as test: {samples: 1000}")
-        reader = SplitReader(document, file, family)
+        reader = SplitReader(document, file, family, self._folder)
         splits = []
         for name, split in file.splits.items():
             path = join("splits", name)

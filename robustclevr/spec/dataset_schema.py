@@ -101,7 +101,7 @@ class Overridable(Section):
     render: RenderFile = RenderFile()
     outputs: (
         Annotated[
-            list[Literal["image", "mask", "amodal", "depth", "normal", "flow"]],
+            list[Literal["image", "mask", "amodal", "depth", "normal", "flow", "background"]],
             AfterValidator(_outputs),
         ]
         | None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from robustclevr.recipe import Recipe
-from robustclevr.records import SceneOptions
+from robustclevr.records import SceneOptions, VideoOptions
 from robustclevr.spec.expression import Expression
 
 
@@ -169,6 +169,8 @@ class SplitSpec:
         far as the split has them, JSON-safe, with flat keys ``node.parameter``.
     file, line : str, int or None
         Where the split was written, for messages.
+    video : VideoOptions or None
+        Of a video family, with absolute paths; None for the others.
     """
 
     name: str
@@ -184,6 +186,7 @@ class SplitSpec:
     interventions: Mapping[str, object] = field(default_factory=dict)
     file: str = ""
     line: int | None = None
+    video: VideoOptions | None = None
 
 
 @dataclass(frozen=True)

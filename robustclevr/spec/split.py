@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from robustclevr.errors import suggest
-from robustclevr.records import SceneOptions
+from robustclevr.records import SceneOptions, VideoOptions
 from robustclevr.spec.dataset_schema import EVERY_NODE, DatasetFile, SplitFile
 from robustclevr.spec.document import Document, join
 from robustclevr.spec.interventions import EXCLUSIVE, KINDS, read_interventions
 from robustclevr.spec.model import DagSpec, RenderOptions, SplitSpec
+from robustclevr.spec.video import read_video, video_document
 
 IMAGE_FAMILIES = ("clevr", "clevrtex")
-VIDEO_FAMILIES = ("vmds", "texvmds", "spmot", "vor")
+SPRITE_FAMILIES = ("vmds", "texvmds", "spmot")
+VIDEO_FAMILIES = (*SPRITE_FAMILIES, "vor")
 
 DEFAULT_SCENE: Mapping[str, Any] = {
     "objects": [3, 10],
@@ -31,19 +34,30 @@ DEFAULT_SCENE: Mapping[str, Any] = {
 DEFAULT_RENDER: Mapping[str, Any] = {"height": 240, "width": 320, "samples": 512, "denoise": False}
 """Numbers of clevr-dataset-gen render_images.py; no denoiser: its pixels are not reproducible."""
 
-DEFAULT_VIDEO: Mapping[str, Any] = {"frames": 10, "height": 64, "width": 64, "sprites": [1, 4]}
-"""Numbers of the VMDS dataset (Weis et al., JMLR 2021)."""
-
 DEFAULT_OUTPUTS = ("image", "mask")
 DEFAULT_SHARD_SIZE = 64
 """Samples a shard; chosen: nine images each make a tar of some 60 MB."""
+
+CLIP_OUTPUTS = ("image", "mask", "amodal")
+"""What every clip holds, whether asked for or not."""
+
+DEFAULT_CLIP_SHARD_SIZE = 100
+"""Clips a shard; chosen: half a second of work and 1 MB, and a test set of 1000 keeps ten cores
+busy."""
+
+_OUTPUTS_OF = {
+    **dict.fromkeys(("flow", "background"), VIDEO_FAMILIES),
+    **dict.fromkeys(("depth", "normal"), IMAGE_FAMILIES),
+}
+"""Families of the outputs that not all have."""
 
 
 class SplitReader:
     """Resolves the splits of one dataset file; every error is noted in its document."""
 
-    def __init__(self, document: Document, file: DatasetFile, family: str) -> None:
+    def __init__(self, document: Document, file: DatasetFile, family: str, folder: Path) -> None:
         self._document, self._file, self._family = document, file, family
+        self._folder = folder
 
     def read(self, name: str, dag: DagSpec | None) -> SplitSpec:
         """Return one split; what is wrong is noted and replaced by a default.
@@ -63,20 +77,20 @@ class SplitReader:
             what = f"'variant' has no meaning for family '{self._family}'"
             self._document.problem(join(self._path("scene", name), "variant"), what)
         render = {**DEFAULT_RENDER, **self._merged("render", split)}
-        video = {**DEFAULT_VIDEO, **self._merged("video", split)}
         outputs = self._outputs(name, split)
         emit = self._emit(name, split, dag)
-        shard_size = self._value("shard_size", split) or DEFAULT_SHARD_SIZE
+        is_video = self._family in VIDEO_FAMILIES
+        default_size = DEFAULT_CLIP_SHARD_SIZE if is_video else DEFAULT_SHARD_SIZE
+        shard_size = self._value("shard_size", split) or default_size
         interventions = self._interventions(name, split, dag)
         place = self._document.place(path)
-        is_video = self._family in VIDEO_FAMILIES
-        options = {"video": video, "scenario": self._value("scenario", split)}
+        video, shown = self._video(name, split) if is_video else (None, {})
         document = {
             "family": self._family,
             "samples": split.samples,
             "dag": None if dag is None else _without_prose(dag.document),
             "emit": emit if isinstance(emit, str) else list(emit),
-            **(options if is_video else {"scene": scene, "render": render}),
+            **(shown if is_video else {"scene": scene, "render": render}),
             "outputs": list(outputs),
             "shard_size": shard_size,
             **interventions,
@@ -95,6 +109,7 @@ class SplitReader:
             interventions=interventions,
             file=place.file,
             line=place.line,
+            video=video,
         )
 
     def _value(self, key: str, split: SplitFile) -> Any:
@@ -111,12 +126,36 @@ class SplitReader:
             merged |= part.model_dump(exclude_none=True)
         return merged
 
+    def _video(self, name: str, split: SplitFile) -> tuple[VideoOptions | None, dict[str, Any]]:
+        """Return the options of a split's clips, and its part of the split's document."""
+        written, scenario = self._merged("video", split), self._value("scenario", split)
+        as_written = {"video": written, "scenario": scenario}
+        if self._family not in SPRITE_FAMILIES:
+            return None, as_written
+
+        def where(path: str) -> str:
+            key, _, option = path.partition(".")
+            section = split if key in split.model_fields_set else self._file
+            if key == "video" and option not in split.video.model_fields_set:
+                section = self._file if option in self._file.video.model_fields_set else split
+            return path if section is self._file else join("splits", name, path)
+
+        options = read_video(
+            self._document, self._family, written, scenario, where=where, folder=self._folder
+        )
+        return options, as_written if options is None else video_document(options, written)
+
     def _outputs(self, name: str, split: SplitFile) -> tuple[str, ...]:
-        outputs = self._value("outputs", split) or DEFAULT_OUTPUTS
-        if "flow" in outputs and self._family in IMAGE_FAMILIES:
-            path, families = self._path("outputs", name), ", ".join(VIDEO_FAMILIES)
-            self._document.problem(path, "'flow' needs moving pictures", f"families: {families}")
-        return tuple(outputs)
+        outputs = tuple(self._value("outputs", split) or DEFAULT_OUTPUTS)
+        for output in outputs:
+            families = _OUTPUTS_OF.get(output, (self._family,))
+            if self._family not in families:
+                path = self._path("outputs", name)
+                what = f"'{output}' has no meaning for family '{self._family}'"
+                self._document.problem(path, what, f"it belongs to {', '.join(families)}")
+        if self._family not in VIDEO_FAMILIES:
+            return outputs
+        return tuple(dict.fromkeys((*CLIP_OUTPUTS, *outputs)))
 
     def _emit(self, name: str, split: SplitFile, dag: DagSpec | None) -> str | tuple[str, ...]:
         emit = self._value("emit", split)

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
-from robustclevr.errors import suggest
-from robustclevr.spec.schema import Section, count_range, show, wrong
-
-SCENARIOS = ("occlusion", "same_color", "small", "large", "rotation", "color", "size")
+from robustclevr.spec.schema import Section, show, wrong
 
 
 class VideoFile(Section):
-    """``video:``; None stands for a key that is not given."""
+    """``video:``; None stands for a key that is not given.
 
-    frames: int | None = Field(default=None, ge=1, description="Frames of a clip.")
-    height: int | None = Field(default=None, ge=8, description="[px]")
-    width: int | None = Field(default=None, ge=8, description="[px]")
-    sprites: Annotated[list[int], AfterValidator(count_range)] | None = Field(
-        default=None, description="Least and most number of sprites."
-    )
-    counts: Literal["balanced", "uniform"] | None = None
-    edges: Literal["coverage", "bilinear", "cubic", "hard"] | None = None
-    sigma_px: float | None = Field(default=None, gt=0, description="Size of the motion. [px]")
+    Only types are fixed here: which words and numbers are allowed, the video package says.
+    """
+
+    frames: int | None = Field(default=None, description="Frames of a clip.")
+    height: int | None = Field(default=None, description="[px]")
+    width: int | None = Field(default=None, description="[px]")
+    sprites: list[int] | None = Field(default=None, description="Least and most number of sprites.")
+    counts: str | None = Field(default=None, description="balanced, uniform")
+    edges: str | None = Field(default=None, description="coverage, bilinear, cubic, hard")
+    mask_threshold: float | None = Field(default=None, description="Of alpha, in [0, 1).")
+    tau_frames: float | None = Field(default=None, description="Time constant. [frame]")
+    sigma_px: float | None = Field(default=None, description="Size of the motion. [px]")
+    margin_px: float | None = Field(default=None, description="Kept free of centroids. [px]")
+    tries: int | None = Field(default=None, description="Bound on candidates of a trajectory.")
     dsprites: str | None = Field(default=None, description="File of the dSprites dataset.")
     textures: str | None = Field(
         default=None, description="Folder of pictures to fill sprites with."
     )
+    stream: str | None = Field(default=None, description="spmot only: own, torch-seed-0")
+    sampling: str | None = Field(default=None, description="spmot only: aligned, odd-even")
 
 
 def _scenario(value: Any) -> dict[str, dict[str, Any]]:
@@ -47,8 +51,6 @@ def _scenario(value: Any) -> dict[str, dict[str, Any]]:
 
 
 def _options(name: str, options: Any) -> dict[str, Any]:
-    if name not in SCENARIOS:
-        raise wrong(f"unknown scenario '{name}'", suggest(name, SCENARIOS))
     if not isinstance(options, Mapping):
         hint = "write {rotation: {step_deg: [5, 40]}}"
         raise wrong(f"the options of '{name}' must be a mapping, got {show(options)}", hint)

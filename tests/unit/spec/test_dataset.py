@@ -253,24 +253,54 @@ splits:
 """
 
 
-def test_video_families_load_but_are_not_built(write, recipes: Recipes) -> None:
+def test_video_options_are_resolved(write, recipes: Recipes) -> None:
     dataset = load_dataset(write(VIDEO), recipes)
     documents = [split.document for split in dataset.splits]
-    assert [document["scenario"] for document in documents] == [
-        None,
-        {"occlusion": {}},
-        {"color": {}, "size": {}},
-        {"rotation": {"step_deg": [5, 40]}},
-    ]
-    video = {"frames": 20, "height": 128, "width": 64, "sprites": [1, 4]}
-    video |= {"counts": "balanced", "edges": "hard", "sigma_px": 50.0}
-    assert documents[2]["video"] == video
+    assert [document["scenario"] for document in documents[:2]] == [{}, {"occlusion": {}}]
+    assert list(documents[2]["scenario"]) == ["size", "color"]
+    assert documents[3]["scenario"] == {"rotation": {"step_deg": [5.0, 40.0]}}
+    video = documents[2]["video"]
+    assert (video["frames"], video["height"], video["width"]) == (20, 128, 64)
+    assert (video["edges"], video["sigma_px"], video["sprites"]) == ("hard", 50.0, [1, 4])
     assert "scene" not in documents[2]
+    assert dataset.split("b").video.height == 128
+    assert dataset.split("a").video.sprites == (2, 4)
+    assert dataset.split("train").outputs == ("image", "mask", "amodal", "flow")
+    assert {split.shard_size for split in dataset.splits} == {100}
+    for split in dataset.splits:
+        require_built(split)
+        again = split_from_document(split.name, split.document, recipes, file="dataset.json")
+        assert canonical_json(again.document) == canonical_json(split.document)
+        assert again.video == split.video
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("family: vor", "family 'vor' is not built yet; this version makes clevr, vmds, "),
+        ("family: clevrtex", "family 'clevrtex' is not built yet; this version makes clevr, "),
+        ("family: vmds\ndag: mine.yaml", "a DAG on clips is not built yet; write dag: null"),
+    ],
+)
+def test_what_loads_and_cannot_be_made_yet(write, recipes: Recipes, text: str, message) -> None:
+    dataset = load_dataset(write(f"{text}\nsplits: {{a: {{samples: 1}}}}\n"), recipes)
     with pytest.raises(SpecError) as caught:
-        require_built(dataset.split("train"))
-    assert str(caught.value).endswith(
-        "x.yaml:5: splits.train: family 'vmds' is not built yet; this version makes clevr"
-    )
+        require_built(dataset.split("a"))
+    assert message in str(caught.value)
+
+
+def test_paths_of_clips_start_at_the_file_and_on_the_command_line_here(
+    write, recipes: Recipes, tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "here" / "others").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    file = write("family: texvmds\nvideo: {textures: pictures}\nsplits:\n  a: {samples: 1}\n")
+    one = load_dataset(file, recipes).split("a")
+    assert Path(one.video.textures) == file.parent / "pictures"
+    assert one.document["video"]["textures"] == "pictures"
+    two = load_dataset(file, recipes, overrides=["video.textures=others"]).split("a")
+    assert Path(two.video.textures) == tmp_path / "here" / "others"
 
 
 def split(text: str) -> str:
@@ -367,7 +397,7 @@ ERRORS = {
         f"outputs: [image, msk]\n{PLAIN}",
         (
             "x.yaml:1: outputs.1: 'msk' is not allowed; did you mean 'mask'? "
-            "allowed: amodal, depth, flow, image, mask, normal"
+            "allowed: amodal, background, depth, flow, image, mask, normal"
         ),
     ),
     "no image": (
@@ -376,7 +406,17 @@ ERRORS = {
     ),
     "flow of a still": (
         f"outputs: [image, flow]\n{PLAIN}",
-        "x.yaml:1: outputs: 'flow' needs moving pictures; families: vmds, texvmds, spmot, vor",
+        (
+            "x.yaml:1: outputs: 'flow' has no meaning for family 'clevr'; "
+            "it belongs to vmds, texvmds, spmot, vor"
+        ),
+    ),
+    "depth of sprites": (
+        "family: vmds\noutputs: [image, depth]\nsplits: {a: {samples: 1}}\n",
+        (
+            "x.yaml:2: outputs: 'depth' has no meaning for family 'vmds'; "
+            "it belongs to clevr, clevrtex"
+        ),
     ),
     "video of a still": (
         f"video: {{frames: 3}}\n{PLAIN}",
@@ -535,7 +575,44 @@ ERRORS = {
         "family: vmds\nsplits:\n  a: {samples: 1, scenario: rotate}\n",
         (
             "x.yaml:3: splits.a.scenario: unknown scenario 'rotate'; did you mean 'rotation'? "
-            "allowed: color, large, occlusion, rotation, same_color, size, small"
+            "allowed: color, crowd, enter_exit, large, low_contrast, mixed, occlusion, rotation, "
+            "same_color, size, small, swap"
+        ),
+    ),
+    "no frames": (
+        "family: vmds\nvideo:\n  height: 32\n  frames: 0\nsplits: {a: {samples: 1}}\n",
+        "x.yaml:4: video.frames: got 0; write a whole number from 1 to 1000",
+    ),
+    "200 sprites in one split": (
+        "family: vmds\nsplits:\n  a:\n    samples: 1\n    video:\n      sprites: [1, 200]\n",
+        (
+            "x.yaml:6: splits.a.video.sprites: got [1, 200]; two whole numbers, "
+            "0 <= least <= most <= 32; more sprites would hide one another"
+        ),
+    ),
+    "contradicting scenarios": (
+        "family: vmds\nscenario: [small, large]\nsplits:\n  a: {samples: 1}\n  b: {samples: 1}\n",
+        "x.yaml:2: scenario: 'small' and 'large' both set the scale; leave one of them out",
+    ),
+    "an option that a scenario lacks": (
+        "family: vmds\nsplits:\n  a: {samples: 1, scenario: {rotation: {step: [5, 40]}}}\n",
+        (
+            "x.yaml:3: splits.a.scenario.rotation: unknown option 'step'; "
+            "did you mean 'step_deg'? allowed: step_deg"
+        ),
+    ),
+    "no such folder of textures": (
+        "family: texvmds\nvideo: {textures: no/such}\nsplits: {a: {samples: 1}}\n",
+        (
+            "x.yaml:2: video.textures: there is no folder 'no/such'; "
+            "relative paths start at this file's folder"
+        ),
+    ),
+    "a torch stream for vmds": (
+        "family: vmds\nvideo: {stream: torch-seed-0}\nsplits: {a: {samples: 1}}\n",
+        (
+            "x.yaml:2: video.stream: 'torch-seed-0' belongs to Sprites-MOT; "
+            "leave it out, or use family: spmot"
         ),
     ),
     "scene of a video": (
