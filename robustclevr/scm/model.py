@@ -7,14 +7,15 @@ the quantile function of its distribution at the i-th number of the stream of (s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustclevr.errors import SpecError
+from robustclevr.errors import SetupError, SpecError
 from robustclevr.recipe import LoadedRecipe, load_recipes
 from robustclevr.records import Draw, Value, canonical_json
 from robustclevr.scm.conditioning import DEFAULT_TRIES, Condition, read_condition, reject
@@ -187,6 +188,51 @@ class SCM:
         [1, 2.98], 100 values [1, 11], 11 values
         """
         return dag_support(self.dag, self.held)
+
+    def pyro_model(self) -> Callable[[], dict[str, Any]]:
+        """Return the same model as a pyro program: one call, one sample.
+
+        Sites are named ``node.noise`` for noise and ``node.parameter`` for parameters
+        (deterministic). A noise is sampled when a formula first reads it, so the log-probability
+        of a trace is the log-density of the draw.
+
+        Returns
+        -------
+        callable
+            Returns float64 tensors by ``node.parameter``, ``node.severity``, ``node.active``;
+            words as str.
+
+        Raises
+        ------
+        SetupError
+            If pyro is not installed.
+
+        Examples
+        --------
+        How severe was the blur, if a detector reports clouds of severity about 0.9?
+
+        >>> import pyro, torch
+        >>> model = SCM.from_yaml("chain-uniform").pyro_model()
+        >>> def reported():
+        ...     values = model()
+        ...     noise = pyro.distributions.Normal(values["clouds.severity"], 0.05)
+        ...     pyro.sample("report", noise, obs=torch.tensor(0.9))
+        ...     return float(values["gaussian_blur.severity"])
+        >>> _ = pyro.util.set_rng_seed(0)
+        >>> run = pyro.infer.Importance(reported, num_samples=300).run()
+        >>> best = max(zip(run.log_weights, run.exec_traces), key=lambda pair: pair[0])[1]
+        >>> round(best.nodes["_RETURN"]["value"], 3)  # behind thick clouds the blur has size 1
+        0.091
+        """
+        try:
+            from robustclevr.scm.pyro_program import pyro_program
+        except ImportError as error:
+            raise SetupError(
+                f"pyro_model() needs pyro, which cannot be imported ({error}); "
+                "install it with: pip install 'robustclevr[pyro]'"
+            ) from error
+        condition = None if self.condition is None else self.condition.formula
+        return pyro_program(self.dag, self.held, condition)
 
     def counterfactual(self, factual: DrawTable | Draw) -> DrawTable:
         """Return what would have been drawn under this model's interventions, noise unchanged.

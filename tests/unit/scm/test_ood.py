@@ -26,7 +26,8 @@ def test_accepted(dag, box):
             "tree-uniform",
             {"gamma.gamma": [1.5, 2.0]},
             (
-                r"\[1\.5, 2\] is not outside the support of gamma\.gamma, \[1, 2\.98\], 100 values; "
+                r"\[1\.5, 2\] is not outside the support of gamma\.gamma, \[1, 2\.98\], 100 "
+                r"values; "
                 r"choose an interval below 1 or above 2\.98$"
             ),
         ),
@@ -34,8 +35,8 @@ def test_accepted(dag, box):
             "tree-halfnormal",
             {"gamma.gamma": [4.0, 5.0]},
             (
-                r"support of gamma\.gamma, \[1, inf\); choose an interval below 1; where there is no "
-                r"bound, hold gamma\.gamma with 'do' or change its law with 'shift'"
+                r"support of gamma\.gamma, \[1, inf\); choose an interval below 1; where there "
+                r"is no bound, hold gamma\.gamma with 'do' or change its law with 'shift'"
             ),
         ),
         ("tree-halfnormal", {"glare.mix": [4, 5]}, r"\(-inf, inf\); every number may be drawn"),
