@@ -26,39 +26,45 @@ class Touched:
         Which stamp.
     alpha : ndarray of float64, shape (M,)
         In (0, 1].
-    row, column : ndarray of int64, shape (M,)
-        Of the picture.
     """
 
     pixel: NDArray[np.int64]
     place: NDArray[np.int64]
     stamp: NDArray[np.int64]
     alpha: NDArray[np.float64]
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
 
 
 def touched(stamps: Stamps, poses: Poses, height: int, width: int) -> Touched:
     """Return the pixels inside the picture at which alpha is above 0."""
-    size = stamps.alpha.shape[-1]
-    flat = stamps.alpha.reshape(-1)
-    cell = np.flatnonzero(flat > 0.0)  # of booleans: ten times as fast
-    stamp, within = np.divmod(cell, size * size)
-    down, across = np.divmod(within, size)
-    row, column = stamps.top[stamp] + down, stamps.left[stamp] + across
-    seen = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-    if not seen.all():
-        cell, stamp, row, column = cell[seen], stamp[seen], row[seen], column[seen]
-    place = row * width + column
-    pixel = place + poses.frame[stamp] * (height * width)
-    return Touched(pixel, place, stamp, flat[cell], row, column)
+    alpha, (left, top) = stamps.alpha, (stamps.left, stamps.top)
+    size = alpha.shape[-1]
+    crossing = (left < 0) | (top < 0) | (left + size > width) | (top + size > height)
+    if crossing.any():
+        alpha = alpha * _on_picture(top, size, height)[:, :, np.newaxis]
+        alpha *= _on_picture(left, size, width)[:, np.newaxis, :]
+    flat = alpha.reshape(len(left), size * size)
+    shown = flat > 0.0
+    counts = np.count_nonzero(shown, axis=1)
+    stamp = np.repeat(np.arange(len(left)), counts)
+    cell = np.flatnonzero(shown)
+    within = cell - stamp * (size * size)
+    offset = (np.arange(size)[:, np.newaxis] * width + np.arange(size)).reshape(-1)
+    place = np.repeat(top * width + left, counts) + offset[within]
+    pixel = place + np.repeat(poses.frame * (height * width), counts)
+    return Touched(pixel, place, stamp, flat.reshape(-1)[cell])
+
+
+def _on_picture(corner: NDArray[np.int64], size: int, length: int) -> NDArray[np.bool_]:
+    """Return which rows (or columns) of each window lie on the picture, shape (S, P)."""
+    along = corner[:, np.newaxis] + np.arange(size)
+    return (along >= 0) & (along < length)
 
 
 def paint(
     background: NDArray[np.uint8],
     touched: Touched,
     poses: Poses,
-    colors: NDArray[np.float64],
+    colors: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
     """Blend sprites over a background, rearmost first.
 
@@ -67,8 +73,8 @@ def paint(
     background : ndarray of uint8, shape (T, H, W, 3)
     touched : Touched
     poses : Poses
-    colors : ndarray of float64, shape (M, 3)
-        sRGB of the sprite at each touched pixel. [0, 255]
+    colors : ndarray of uint8, shape (M, 3)
+        sRGB of the sprite at each touched pixel.
 
     Returns
     -------
@@ -78,12 +84,11 @@ def paint(
     """
     video = background.copy()
     pixels = video.reshape(-1, 3)
-    solid = np.floor(colors + 0.5).astype(np.uint8)
     soft = touched.alpha < 1.0
     for group in _groups(poses.rank[touched.stamp]):
         where, edge = touched.pixel[group], np.flatnonzero(soft[group])
         behind = pixels[where[edge]].astype(np.float64)
-        pixels[where] = solid[group]
+        pixels[where] = colors[group]
         alpha = touched.alpha[group][edge, np.newaxis]
         pixels[where[edge]] = behind + alpha * (colors[group][edge] - behind) + 0.5
     return video

@@ -34,7 +34,7 @@ def coverage(outlines: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     x, y = outlines[..., 0], outlines[..., 1]
     window = np.arange(len(outlines))[:, np.newaxis] * (size * stride)
     x0, y0 = x[:, :-1], y[:, :-1]
-    dx, dy = np.diff(x, axis=1), np.diff(y, axis=1)
+    dx, dy = x[:, 1:] - x0, y[:, 1:] - y0
     at_x, at_y = _crossing(x, dx), _crossing(y, dy)
     first, last = np.minimum(at_x, at_y), np.maximum(at_x, at_y)
     cells: list[NDArray[np.int64]] = []
@@ -52,10 +52,13 @@ def coverage(outlines: NDArray[np.float64], size: int) -> NDArray[np.float64]:
         beyond.append(passed_on)
     cell = np.concatenate(cells, axis=None)
     length = len(outlines) * size * stride
-    total = np.bincount(cell, np.concatenate(here, axis=None), length)
-    total[1:] += np.bincount(cell, np.concatenate(beyond, axis=None), length)[:-1]
+    total = np.zeros(length + 1)
+    total[:-1] += np.bincount(cell, np.concatenate(here, axis=None), length)
+    total[1:] += np.bincount(cell, np.concatenate(beyond, axis=None), length)
     # Clockwise on the screen: the right-hand border runs down, so the sum is negative inside.
-    alpha: NDArray[np.float64] = -np.cumsum(total.reshape(-1, size, stride), axis=2)[:, :, :size]
+    # Each row sums to nothing, hence one sum over all rows serves as one for each.
+    sums = np.cumsum(total[:-1]).reshape(-1, size, stride)
+    alpha: NDArray[np.float64] = -sums[:, :, :size]
     alpha[alpha < _ROUNDOFF] = 0.0
     alpha[alpha > 1.0 - _ROUNDOFF] = 1.0
     return alpha
@@ -65,10 +68,10 @@ def _crossing(points: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray
     """Return where along each edge it crosses a pixel border, in [0, 1]; 0 if nowhere."""
     pixel = np.floor(points)
     before, after = pixel[:, :-1], pixel[:, 1:]
-    crosses = before != after
-    border = np.maximum(before, after)
-    where = np.zeros_like(step)
-    np.divide(border - points[:, :-1], step, out=where, where=crosses)
+    stays = before == after
+    away = np.maximum(before, after) - points[:, :-1]
+    away[stays] = 0.0
+    where: NDArray[np.float64] = away / (step + stays)  # a step may be 0 where it stays
     return where
 
 

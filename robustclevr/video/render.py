@@ -95,20 +95,18 @@ def _window(step: int, t: int, frames: int) -> int:
     return frames - 1 - t if step > 0 else t * -step
 
 
-def _colors(
-    clip: Clip, options: VideoOptions, stand: Poses, pixels: Touched
-) -> NDArray[np.float64]:
+def _colors(clip: Clip, options: VideoOptions, stand: Poses, pixels: Touched) -> NDArray[np.uint8]:
     """Return the sprite's color at each touched pixel, shape (M, 3)."""
     if clip.background_texture is None:
-        table = np.array([sprite.color for sprite in clip.sprites], dtype=np.float64)
+        table = np.array([sprite.color for sprite in clip.sprites], dtype=np.uint8)
         table = table.reshape(len(clip.sprites), options.frames, 3)
-        flat: NDArray[np.float64] = table[stand.sprite, stand.frame][pixels.stamp]
+        flat: NDArray[np.uint8] = table[stand.sprite, stand.frame][pixels.stamp]
         return flat
-    colors = np.empty((len(pixels.stamp), 3))
+    colors = np.empty((len(pixels.stamp), 3), np.uint8)
     owner = stand.sprite[pixels.stamp]
     for index in range(len(clip.sprites)):
         these = np.flatnonzero(owner == index)
-        colors[these] = _textured(clip, options, stand, pixels, index, these)
+        colors[these] = _textured(clip, options, stand, pixels, index, these) + 0.5
     return colors
 
 
@@ -132,8 +130,9 @@ def _textured(
     shrink = np.array([largest / scale for scale in sprite.scale])[stand.frame[stamp]]
     cosine = np.array([math.cos(angle) for angle in turned])[stand.frame[stamp]] * shrink
     sine = np.array([math.sin(angle) for angle in turned])[stand.frame[stamp]] * shrink
-    x = pixels.column[these] + 0.5 - stand.center[stamp, 0]
-    y = pixels.row[these] + 0.5 - stand.center[stamp, 1]
+    row, column = np.divmod(pixels.place[these], options.width)
+    x = column + 0.5 - stand.center[stamp, 0]
+    y = row + 0.5 - stand.center[stamp, 1]
     return _bilinear(crop, cosine * x - sine * y, sine * x + cosine * y)
 
 
