@@ -23,6 +23,7 @@ from robustclevr.cli import (
     list_,
     preview,
     recipe,
+    schema,
     show,
     status,
     verify,
@@ -37,7 +38,7 @@ def cli(debug: bool) -> None:  # noqa: FBT001 - click passes options by name
     """Synthetic datasets for measuring how robust object-centric vision models are."""
 
 
-for _module in (list_, show, generate, preview, status, verify, index, dag, recipe, doctor):
+for _module in (list_, show, generate, preview, status, verify, index, dag, recipe, schema, doctor):
     cli.add_command(_module.command)
 
 
