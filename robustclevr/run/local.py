@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from types import FrameType
 
 import robustclevr.errors
-from robustclevr.errors import RobustClevrError
+from robustclevr.errors import Problem, RobustClevrError, SpecError
 from robustclevr.run.job import (
     Fatal,
     Job,
@@ -210,7 +210,9 @@ def revived(fatal: Fatal) -> RobustClevrError:
     """Return the error that a worker sent."""
     kind = getattr(robustclevr.errors, fatal.kind, RobustClevrError)
     error = RobustClevrError(fatal.message)
-    if isinstance(kind, type) and issubclass(kind, RobustClevrError):
+    if isinstance(kind, type) and issubclass(kind, SpecError):
+        error = kind(Problem(line) for line in fatal.message.splitlines())
+    elif isinstance(kind, type) and issubclass(kind, RobustClevrError):
         error = kind(fatal.message)
     for note in fatal.notes:
         error.add_note(note)
