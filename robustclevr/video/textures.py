@@ -7,6 +7,7 @@ left out for that clip, named in its record, and another is drawn in its place.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,15 +55,18 @@ def list_pictures(folder: str) -> tuple[str, ...]:
     SpecError
         If it is no folder, or holds no file with one of :data:`SUFFIXES`.
     """
-    root = Path(folder)
-    if not root.is_dir():
+    if not Path(folder).is_dir():
         raise SpecError.single(
             f"{folder} is not a folder",
             path="video.textures",
             hint="give a folder of pictures, or leave it out: procedural textures need none",
         )
-    found = (path for path in root.rglob("*") if path.suffix.lower() in SUFFIXES)
-    names = sorted(path.relative_to(root).as_posix() for path in found if path.is_file())
+    names = sorted(
+        Path(parent, name).relative_to(folder).as_posix()
+        for parent, _, files in os.walk(folder)  # asks for no file's type: ImageNet has a million
+        for name in files
+        if name.lower().endswith(SUFFIXES)
+    )
     if not names:
         raise SpecError.single(
             f"no picture in or below {folder}",
@@ -128,7 +132,9 @@ def _choose(
             int(u * (_enlarged(length, zoom) - side + 1))
             for u, length in ((u_top, height), (u_left, width))
         )
-        return Texture(name, 0, zoom, top, left)
+        texture = Texture(name, 0, zoom, top, left)
+        _crop(texture, folder, side)  # kept until the clip is rendered, unlike the whole picture
+        return texture
     listing = "\n".join(f"  {name}: {why}" for name, why in left_out.items())
     raise SamplingError(
         f"none of {_DRAWS_PER_TEXTURE} pictures drawn from {folder} can be used:\n{listing}\n"
@@ -144,9 +150,9 @@ class _UnusableError(Exception):
     """A picture cannot be decoded."""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1)
 def _open(folder: str, name: str) -> NDArray[np.uint8]:
-    """Decode one picture as sRGB, shape (H, W, 3); the clip that drew it renders it next."""
+    """Decode one picture as sRGB, shape (H, W, 3)."""
     try:
         with Image.open(Path(folder, name)) as picture:
             if picture.width * picture.height > _MOST_PIXELS:
@@ -181,18 +187,25 @@ def texture_pixels(texture: Texture, folder: str | None, side: int) -> NDArray[n
         return natural_texture(texture.seed, side)
     if folder is None:
         raise SamplingError(f"the clip needs the picture {texture.picture}: give video.textures")
+    return _crop(texture, folder, side)
+
+
+@lru_cache(maxsize=64)  # more than the textures of a clip
+def _crop(texture: Texture, folder: str, side: int) -> NDArray[np.uint8]:
     try:
-        pixels = _open(folder, texture.picture)
+        pixels = _open(folder, str(texture.picture))
     except _UnusableError as error:
         raise SamplingError(f"{folder}/{texture.picture}: {error}") from None
     if texture.zoom > 1.0:
         height, width = (_enlarged(length, texture.zoom) for length in pixels.shape[:2])
         resized = Image.fromarray(pixels).resize((width, height), Image.Resampling.BILINEAR)
         pixels = np.asarray(resized)
-    crop = pixels[texture.top : texture.top + side, texture.left : texture.left + side]
+    # A copy, for a view would keep the whole picture in memory.
+    crop = pixels[texture.top : texture.top + side, texture.left : texture.left + side].copy()
     if crop.shape != (side, side, 3):
         raise SamplingError(
             f"{folder}/{texture.picture} has changed since the clip was drawn: its crop is "
             f"{crop.shape[1]}x{crop.shape[0]} px and must be {side}x{side}"
         )
+    crop.flags.writeable = False
     return crop
