@@ -292,7 +292,7 @@ class SCM:
         for name, value in (("n", n), ("start", start)):
             if value < 0:
                 raise SpecError.single(f"{name} must be at least 0, got {value}")
-        return concatenate(list(self._blocks(n, seed, split, start)))
+        return concatenate(self._blocks(n, seed, split, start), n)
 
     def _blocks(self, n: int, seed: int, split: str, start: int) -> Iterator[DrawTable]:
         def redraw(index: NDArray[np.int64], attempt: int) -> DrawTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,15 +51,15 @@ class NodeColumns:
         result = {(node, name): column for name, column in self.parameters.items()}
         return result | {(node, "severity"): self.severity, (node, "active"): self.active}
 
-    def take(self, rows: NDArray[np.intp]) -> NodeColumns:
-        """Return the given rows, in the given order."""
+    def with_columns(self, node: str, columns: Mapping[str, NDArray[Any]]) -> NodeColumns:
+        """Return the node with other columns, by their names in a table."""
         return NodeColumns(
             recipe=self.recipe,
-            active=_take(self.active, rows),
-            parameters={name: _take(column, rows) for name, column in self.parameters.items()},
-            severity=_take(self.severity, rows),
-            noise={name: _take(column, rows) for name, column in self.noise.items()},
-            log_density=_take(self.log_density, rows),
+            active=columns[f"{node}.active"],
+            parameters={name: columns[f"{node}.{name}"] for name in self.parameters},
+            severity=columns[f"{node}.severity"],
+            noise={name: columns[f"{node}.noise.{name}"] for name in self.noise},
+            log_density=columns[f"{node}.log_density"],
         )
 
     def draw(self, row: int) -> NodeDraw:
@@ -120,12 +120,8 @@ class DrawTable:
 
     def take(self, rows: NDArray[np.intp]) -> DrawTable:
         """Return the given rows, in the given order."""
-        return DrawTable(
-            index=_take(self.index, rows),
-            nodes={name: columns.take(rows) for name, columns in self.nodes.items()},
-            log_density=_take(self.log_density, rows),
-            interventions=self.interventions,
-        )
+        columns = self.columns(noise=True)
+        return self.with_columns({name: _take(column, rows) for name, column in columns.items()})
 
     def readable(self) -> dict[tuple[str, str], NDArray[Any]]:
         """Return what a formula may read of other nodes, by (node, field)."""
@@ -133,6 +129,20 @@ class DrawTable:
         for node, columns in self.nodes.items():
             result |= columns.readable(node)
         return result
+
+    def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> DrawTable:
+        """Return a table of the same model with other columns, by the names of :meth:`columns`.
+
+        The arrays become read-only.
+        """
+        for column in columns.values():
+            column.flags.writeable = False
+        return DrawTable(
+            index=columns["index"],
+            nodes={name: part.with_columns(name, columns) for name, part in self.nodes.items()},
+            log_density=columns["log_density"],
+            interventions=self.interventions,
+        )
 
     def columns(self, *, noise: bool) -> dict[str, NDArray[Any]]:
         """Return all columns under their names in files, without a copy.
@@ -190,54 +200,61 @@ class DrawTable:
         write(self, Path(path), noise=noise, interventions=interventions)
 
 
-def concatenate(tables: Sequence[DrawTable]) -> DrawTable:
-    """Return the rows of at least one table of one model, below each other.
+def concatenate(tables: Iterable[DrawTable], count: int | None = None) -> DrawTable:
+    """Return the rows of tables of one model, below each other.
 
-    A column with one value in all rows stays a view of that value.
+    Parameters
+    ----------
+    tables : iterable of DrawTable
+        At least one. If there are many, each may be forgotten before the next is made.
+    count : int, optional
+        Number of rows of all of them; if it is not given, ``tables`` is read twice.
+
+    Returns
+    -------
+    DrawTable
+        A column with one value in all rows stays a view of that value.
     """
-    first = tables[0]
-    nodes = {node: _stack_nodes([table.nodes[node] for table in tables]) for node in first.nodes}
-    return DrawTable(
-        index=_stack([table.index for table in tables]),
-        nodes=nodes,
-        log_density=_stack([table.log_density for table in tables]),
-        interventions=first.interventions,
-    )
+    if count is None:
+        tables = list(tables)
+        count = sum(map(len, tables))
+    first: DrawTable | None = None
+    columns: dict[str, NDArray[Any]] = {}
+    done = 0
+    for table in tables:
+        if first is None or not len(first):
+            first = table
+        if len(table):
+            for name, column in table.columns(noise=True).items():
+                columns[name] = _extend(columns.get(name), column, done, count)
+        done += len(table)
+    if first is None:
+        raise ValueError("there is no table to begin with")
+    return first.with_columns(columns) if columns else first
 
 
-def _stack_nodes(blocks: Sequence[NodeColumns]) -> NodeColumns:
-    first = blocks[0]
-    return NodeColumns(
-        recipe=first.recipe,
-        active=_stack([block.active for block in blocks]),
-        parameters={
-            name: _stack([block.parameters[name] for block in blocks]) for name in first.parameters
-        },
-        severity=_stack([block.severity for block in blocks]),
-        noise={name: _stack([block.noise[name] for block in blocks]) for name in first.noise},
-        log_density=_stack([block.log_density for block in blocks]),
-    )
-
-
-def _stack(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    if len(columns) == 1:
-        return columns[0]
-    columns = [column for column in columns if column.size] or [columns[0]]
-    value = columns[0][:1]
-    if all(column.strides == (0,) and column[0] == value[0] for column in columns):
-        stacked = np.broadcast_to(value, (sum(map(len, columns)),))
-    else:
-        stacked = np.concatenate(columns)
-    stacked.flags.writeable = False
-    return stacked
+def _extend(whole: NDArray[Any] | None, part: NDArray[Any], done: int, count: int) -> NDArray[Any]:
+    """Put ``part`` behind the ``done`` rows of ``whole``; without a copy while all are equal."""
+    if part.size == count:
+        return part
+    equal = part.strides == (0,)
+    if whole is None and equal:
+        return np.broadcast_to(part[:1].copy(), (count,))
+    if whole is None:
+        whole = np.empty(count, dtype=part.dtype)
+    elif whole.strides == (0,):
+        if equal and part[0] == whole[0]:
+            return whole
+        value, whole = whole[:1], np.empty(count, dtype=np.promote_types(whole.dtype, part.dtype))
+        whole[:done] = value
+    whole[done : done + part.size] = part
+    return whole
 
 
 def _take(column: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
     if column.strides == (0,) and column.size:
         return np.broadcast_to(column[:1], rows.shape)
-    taken = column[rows]
-    taken.flags.writeable = False
-    return taken
+    return column[rows]
 
 
 def _parameters(recipe: Recipe | None) -> tuple[Parameter, ...]:

@@ -10,7 +10,7 @@ import pytest
 
 from robustclevr.errors import SpecError, StoreError
 from robustclevr.scm import SCM, files
-from robustclevr.scm.table import DrawTable
+from robustclevr.scm.table import DrawTable, concatenate
 
 NODES = {
     "weather": {"latent": True, "noise": {"w": "Normal(0, 1)"}, "set": {"value": "w"}},
@@ -162,3 +162,26 @@ def test_blocks_are_stacked_without_filling_constant_columns(dags, monkeypatch):
         np.testing.assert_array_equal(column, whole.columns(noise=True)[name])
     assert stacked.nodes["glare"].parameters["mix"].strides == (0,)
     assert stacked.nodes["glare"].parameters["kind"].strides == (0,)
+
+
+def test_concatenate_keeps_every_row(dags):
+    """Columns that are constant in one part and not, or otherwise, in the next."""
+    scm = SCM(dags.build(NODES))
+    models = [
+        scm.do({"glare.mix": 0.25}),
+        scm.do({"glare.mix": 0.25}),
+        scm,
+        scm.do({"glare.mix": 1}),
+    ]
+    parts = [model.sample(3, seed=1, start=3 * i) for i, model in enumerate(models)]
+    parts.insert(0, scm.sample(0, seed=1))
+    whole = concatenate(parts)
+    assert whole.index.tolist() == list(range(12))
+    for name, column in whole.columns(noise=True).items():
+        expected = np.concatenate([part.columns(noise=True)[name] for part in parts])
+        np.testing.assert_array_equal(column, expected)
+        assert not column.flags.writeable
+    assert whole.nodes["glare"].parameters["mix"].tolist() == [0.25] * 6 + [-1] * 3 + [1] * 3
+    rows = np.array([11, 0, 5])
+    assert [draw.index for draw in whole.take(rows).draws()] == [11, 0, 5]
+    assert whole.take(rows).draw(0).nodes == whole.draw(11).nodes
