@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 @options.overrides
 @click.option("--splits", default="", metavar="A,B", help="Only these splits.")
 @click.option("--shards", default=None, metavar="I/N", help="Only part I of N of all shards.")
-@click.option("--workers", type=int, default=None, help="Blender processes; default: cores / 2.")
+@click.option(
+    "--workers",
+    type=int,
+    default=None,
+    help="Processes; default: cores / 2, and for clips all cores.",
+)
 @click.option(
     "--backend", type=click.Choice(["local", "ray", "slurm"]), default="local", show_default=True
 )

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 from robustclevr import DATASET_VERSION
+from robustclevr.plan.sources import source_digests
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import canonical_json
 from robustclevr.spec import SplitSpec
@@ -15,8 +16,9 @@ def fingerprint(split: SplitSpec, recipes: Mapping[str, LoadedRecipe], *, root_s
     """Hash everything that pixels, labels or draws of a split depend on.
 
     Covers the resolved spec without the number of samples, the DAG, the recipe files that the
-    DAG uses with their curves, the root seed and the dataset version. Leaves out what must not
-    matter: the device, the number of workers, the package's version.
+    DAG uses with their curves, the pictures that clips are made from, the root seed and the
+    dataset version. Leaves out what must not matter: the device, the number of workers, the
+    package's version.
 
     Parameters
     ----------
@@ -37,6 +39,9 @@ def fingerprint(split: SplitSpec, recipes: Mapping[str, LoadedRecipe], *, root_s
         "spec": document,
         "recipes": recipe_digests(split, recipes),
     }
+    sources = source_digests(split)
+    if sources:
+        content["sources"] = sources
     return hashlib.sha256(canonical_json(content)).hexdigest()
 
 

@@ -1,6 +1,7 @@
 """The frozen records that travel between packages."""
 
 from robustclevr.records.clip import Clip, Point, RenderedClip, Rgb, Sprite, Texture, VideoOptions
+from robustclevr.records.clip_plan import CLIP_PLAN_VERSION, ClipPlan
 from robustclevr.records.codec import canonical_json, from_json, to_json
 from robustclevr.records.draw import Draw, NodeDraw, Value
 from robustclevr.records.plan import (
@@ -15,9 +16,11 @@ from robustclevr.records.render import LinearImage, Receipt, Render, Variant
 from robustclevr.records.scene import Camera, Light, Scene, SceneObject, SceneOptions, Vector
 
 __all__ = [
+    "CLIP_PLAN_VERSION",
     "PLAN_VERSION",
     "Camera",
     "Clip",
+    "ClipPlan",
     "Draw",
     "ImagePlan",
     "Light",

@@ -13,7 +13,9 @@ ANNOUNCED_S = 3600.0
 
 
 def relative_cost(split: SplitSpec) -> int:
-    """Return a number that grows with the time one sample of a split takes: its paths."""
+    """Return a number that grows with the time one sample takes: its paths, or a clip's pixels."""
+    if split.video is not None:
+        return split.video.height * split.video.width * split.video.frames
     return split.render.height * split.render.width * split.render.samples
 
 

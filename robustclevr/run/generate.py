@@ -25,6 +25,7 @@ from robustclevr.run.job import (
 )
 from robustclevr.run.leases import remove_expired_leases
 from robustclevr.run.local import run_local
+from robustclevr.run.makers import holds_clips
 from robustclevr.run.prepare import chosen_splits, dataset_content, prepare, split_fingerprints
 from robustclevr.run.publish import published
 from robustclevr.run.scratch import sweep_scratch
@@ -51,7 +52,7 @@ class GenerateOptions:
     selection : Selection or None
         Part of all shards that this machine makes.
     workers : int or None
-        Processes; None for one to two cores.
+        Processes; None for one to two cores, and for clips one to a core.
     backend : str
         ``local``.
     device : str
@@ -149,7 +150,7 @@ def generate(
     fingerprints = split_fingerprints(splits, recipes, spec.seed)
     content = dataset_content(spec, splits, fingerprints, recipes)
     tasks = select(shard_tasks(splits), options.selection)
-    workers, threads = share_cores(options.workers, len(tasks))
+    workers, threads = share_cores(options.workers, len(tasks), clips=holds_clips(splits))
     prepare(layout, content, recipes, force=options.force)
     sweep(layout)
     job = Job(
@@ -185,11 +186,11 @@ def generate(
     )
 
 
-def share_cores(workers: int | None, shards: int) -> tuple[int, int]:
+def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tuple[int, int]:
     """Return how many workers run, and how many threads each gives Blender.
 
     Two threads a worker by default: a render keeps two cores busy, and a sample's serial parts
-    leave less idle than with more.
+    leave less idle than with more. Clips are made by one thread, so each core gets a worker.
 
     Parameters
     ----------
@@ -205,8 +206,10 @@ def share_cores(workers: int | None, shards: int) -> tuple[int, int]:
     """
     if workers is not None and workers < 1:
         raise SpecError.single(f"{workers} workers make nothing", file="--workers", hint=">= 1")
+    clips : bool
+        Whether samples are clips.
     cores = len(os.sched_getaffinity(0))
-    count = max(1, min(workers or cores // 2, shards))
+    count = max(1, min(workers or (cores if clips else cores // 2), shards))
     return count, max(1, cores // count)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from robustclevr import DATASET_VERSION
 from robustclevr.errors import SpecError, StoreError, suggest
-from robustclevr.plan import fingerprint, recipe_digests
+from robustclevr.plan import fingerprint, recipe_digests, source_digests
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.spec import DatasetSpec, SplitSpec, require_built
 from robustclevr.store.atomic import disk_error, write_atomic
@@ -76,6 +76,7 @@ def dataset_content(
             "shard_size": split.shard_size,
             # So that a changed recipe file is named, and not only a fingerprint that differs.
             "recipe_digests": recipe_digests(split, recipes),
+            **({"source_digests": sources} if (sources := source_digests(split)) else {}),
         }
         for split in splits
     }

@@ -25,8 +25,9 @@ from robustclevr.run.job import (
     ShardDone,
 )
 from robustclevr.run.leases import Lease
+from robustclevr.run.makers import sample_maker
 from robustclevr.run.publish import finished, publish, reuse_published, unpark_of
-from robustclevr.run.samples import GaveUpError, SampleMaker
+from robustclevr.run.samples import GaveUpError
 from robustclevr.run.shards import ShardTask, sample_name
 from robustclevr.store.parking import ParkedSample, clear_parked, park
 from robustclevr.store.receipts import Check
@@ -69,7 +70,7 @@ class ShardWorker:
     def __init__(self, job: Job, on_event: OnEvent) -> None:
         self._job, self._layout, self._on_event = job, job.layout, on_event
         self._stack = ExitStack()
-        self._maker = SampleMaker(job, load_job_recipes(job), on_event)
+        self._maker = sample_maker(job, load_job_recipes(job), on_event)
         self._samples, self._started = 0, time.monotonic()
 
     def __enter__(self) -> Self:

@@ -19,7 +19,7 @@ from robustclevr.spec.reading import read_document
 from robustclevr.spec.schema import validate
 from robustclevr.spec.split import IMAGE_FAMILIES, VIDEO_FAMILIES, SplitReader
 
-_SPLIT_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_SPLIT_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _FAMILY_KEYS = {
     **dict.fromkeys(("scene", "render"), IMAGE_FAMILIES),
     **dict.fromkeys(("video", "scenario"), VIDEO_FAMILIES),
@@ -105,7 +105,7 @@ class _Reader:
         for name, split in file.splits.items():
             path = join("splits", name)
             if not _SPLIT_NAME.fullmatch(name):
-                hint = "lower-case letters, digits and hyphens, a letter first: it names a folder"
+                hint = "lower-case letters, digits, - and _, a letter first: it names a folder"
                 document.problem(path, f"'{name}' is not a valid name", hint)
             own = "dag" in split.model_fields_set
             dag = self._dag(join(path, "dag") if own else "dag", split.dag if own else file.dag)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from robustclevr.errors import StoreError, suggest
 from robustclevr.imaging import decode_npz, decode_png
+from robustclevr.store.clip import CLIP
 from robustclevr.store.dataset_json import SplitEntry, entries, read_dataset_json
 from robustclevr.store.layout import Layout, sample_key, shard_count
-from robustclevr.store.sample import RECORD, array_member, image_member, mask_member
+from robustclevr.store.sample import CLEAN, RECORD, array_member, image_member, mask_member
 from robustclevr.store.shard import ShardReader, iter_samples
 
 
@@ -65,7 +66,9 @@ class Sample:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Names of the images, in the order of the plan."""
+        """Names of the images, in the order of the plan; a clip has its clean one."""
+        if CLIP in self.members:
+            return (CLEAN,)
         images = self.record["plan"]["images"]
         return tuple(image["variant"] for image in images)
 
@@ -78,9 +81,16 @@ class Sample:
         return decode_png(self._member(mask_member(variant)))
 
     def array(self, output: str) -> NDArray[Any]:
-        """Return ``amodal``, ``depth`` or ``normal`` as stored."""
-        array: NDArray[Any] = decode_npz(self._member(array_member(output)))[output]
-        return array
+        """Return ``amodal``, ``depth`` or ``normal`` as stored; for a clip any of its arrays.
+
+        A clip has ``video`` uint8 (T, H, W, 3), ``masks`` uint8 (T, H, W), ``amodal`` bool
+        (T, N, H, W) and, where asked for, ``flow`` and ``background``.
+        """
+        arrays = decode_npz(self._member(CLIP if CLIP in self.members else array_member(output)))
+        if output not in arrays:
+            hint = suggest(output, arrays)
+            raise StoreError(f"clip {self.split}/{self.key} has no '{output}'; {hint}")
+        return arrays[output]
 
     def _member(self, name: str) -> bytes:
         if name not in self.members:

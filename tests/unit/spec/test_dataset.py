@@ -355,7 +355,7 @@ ERRORS = {
         "family: clevr\nsplits:\n  ../a: {samples: 1}\n",
         (
             "x.yaml:3: splits.../a: '../a' is not a valid name; "
-            "lower-case letters, digits and hyphens, a letter first: it names a folder"
+            "lower-case letters, digits, - and _, a letter first: it names a folder"
         ),
     ),
     "seed below zero": (f"seed: -1\n{PLAIN}", "x.yaml:1: seed: must be at least 0, got -1"),

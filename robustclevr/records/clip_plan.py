@@ -1,0 +1,39 @@
+"""All that one clip needs, as JSON: what is seen, how it is drawn, what is stored of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robustclevr.records.clip import Clip, VideoOptions
+from robustclevr.records.draw import Draw
+
+CLIP_PLAN_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ClipPlan:
+    """One sample of a video family.
+
+    Attributes
+    ----------
+    version : int
+        :data:`CLIP_PLAN_VERSION` when it was made.
+    split, index, root_seed : str, int, int
+        The sample's name.
+    draw : Draw or None
+        None for a dataset without a DAG.
+    clip : Clip
+    options : VideoOptions
+        Paths as the dataset file gives them, so that a plan is the same on every machine.
+    outputs : tuple of str
+        ``image``, ``mask`` and ``amodal``, and some of ``flow`` and ``background``.
+    """
+
+    version: int
+    split: str
+    index: int
+    root_seed: int
+    draw: Draw | None
+    clip: Clip
+    options: VideoOptions
+    outputs: tuple[str, ...]

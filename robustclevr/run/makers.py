@@ -1,0 +1,54 @@
+"""Who makes the samples of a job: Blender for scenes, numpy for clips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.run.clips import ClipMaker
+from robustclevr.run.job import Job, OnEvent, SampleFailure
+from robustclevr.run.samples import SampleMaker
+from robustclevr.spec import SplitSpec
+from robustclevr.store.parking import ParkedSample
+
+
+class Maker(Protocol):
+    """Makes samples; a context manager."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def make(
+        self, split: SplitSpec, indices: Iterable[int]
+    ) -> Iterator[ParkedSample | SampleFailure]:
+        """Yield each sample, or why it could not be made, in order."""
+
+
+def sample_maker(job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> Maker:
+    """Return who makes the samples of a job.
+
+    Parameters
+    ----------
+    job : Job
+        All splits of a dataset are of one family.
+    recipes : mapping of str to LoadedRecipe
+        The files of ``job.renderer.recipes``, loaded.
+    on_event : callable
+        Hears when a sample is started.
+    """
+    if holds_clips(job.splits):
+        return ClipMaker(job, on_event)
+    return SampleMaker(job, recipes, on_event)
+
+
+def holds_clips(splits: Sequence[SplitSpec]) -> bool:
+    """Tell whether samples are clips, which need no Blender."""
+    return all(split.video is not None for split in splits)
