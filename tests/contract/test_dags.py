@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,12 @@ def test_a_shipped_dag_loads_and_says_where_it_is_from(
     assert dag.source
     stored = json.loads(canonical_json(dag.document))
     assert dag_from_document(stored, recipes, file="stored").document == dag.document
+
+
+@pytest.mark.parametrize("name", list_dags())
+def test_a_shipped_dag_is_documented(name: str) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "dag-files.md"
+    assert f"`{name}`" in page.read_text()
 
 
 @pytest.mark.parametrize("name", IDS)

@@ -119,20 +119,16 @@ def _one_parameter(group: Sequence[Driver]) -> bool:
 
 
 def _in_cycle(group: tuple[Driver, ...], groups: Sequence[tuple[Driver, ...]]) -> bool:
-    """Tell whether a path leads from a group out of it, or through itself, and back."""
-    above = {
-        tuple(d.name for d in one): {parent for driver in one for parent in driver.parents}
-        for one in groups
-    }
-    start = {driver.name for driver in group}
-    waiting, seen = set(above[tuple(d.name for d in group)]), set[str]()
+    """Tell whether a path leads from a group through others, or directly, back to itself."""
+    members = {driver.name: one for one in groups for driver in one}
+    waiting, seen = list(group), set[str]()
     while waiting:
-        name = waiting.pop()
-        if name in start:
-            return True
-        seen.add(name)
-        members = next(one for one in above if name in one)
-        waiting |= above[members] - seen
+        for parent in waiting.pop().parents:
+            if members[parent] is group:
+                return True
+            if parent not in seen:
+                seen |= {driver.name for driver in members[parent]}
+                waiting.extend(members[parent])
     return False
 
 

@@ -6,6 +6,7 @@ intervention) is drawn here from named streams of a seed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,9 @@ from robustclevr.spec.authors.schema import (
 )
 from robustclevr.spec.document import Document, join
 from robustclevr.spec.schema import show, validate
+
+_MAX_NODES, _MAX_EDGES = 200, 2000
+"""Chosen: tens of times the authors' largest graph; merging nodes takes longer than linear time."""
 
 _TYPES = {"ConstantNode": CONSTANT_KEYS, "WeightedSumNode": WEIGHTED_KEYS}
 
@@ -49,6 +53,7 @@ def read_drivers(document: Document, seed: int, note: Callable[[str], None]) -> 
     for key in ("dag_generation_method", "edge_list", "node_list"):
         if not getattr(file, key) and key not in document.broken:
             document.problem(key, f"needs '{key}'", "is this a file of ndrenkow/robustclevr?")
+    _check_size(document, file)
     parents = read_parents(document, file)
     drivers: list[Driver] = []
     for index, entry in enumerate(file.node_list):
@@ -60,6 +65,15 @@ def read_drivers(document: Document, seed: int, note: Callable[[str], None]) -> 
             drivers.append(driver)
     document.raise_problems()
     return drivers
+
+
+def _check_size(document: Document, file: AuthorsFile) -> None:
+    """Raise SpecError at once if a file is larger than anyone writes."""
+    for key, most in (("node_list", _MAX_NODES), ("edge_list", _MAX_EDGES)):
+        count = len(getattr(file, key))
+        if count > most:
+            document.problem(key, f"has {count} entries", f"at most {most} are read")
+            document.raise_problems()
 
 
 class _NodeReader:
@@ -171,7 +185,7 @@ class _NodeReader:
     def _weighted(self, above: tuple[str, ...]) -> WeightedSum | None:
         entry = self._entry
         low, high = entry.min_val or 0.0, entry.max_val or 0.0
-        if not low < high:
+        if not 0 < high - low < math.inf:
             self.problem("min_val", f"min_val {low:g} must be below max_val {high:g}")
             return None
         if not self._check_weights(above):
