@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from robustclevr.video.stamps import Poses, Stamps
 
+_PIXEL = np.dtype("V3")
+
 
 @dataclass(frozen=True)
 class Touched:
@@ -84,11 +86,13 @@ def paint(
     """
     video = background.copy()
     pixels = video.reshape(-1, 3)
+    # Whole pixels as items of three bytes move twice as fast as rows of three numbers.
+    items, solid = (array.view(_PIXEL)[:, 0] for array in (pixels, colors))
     soft = touched.alpha < 1.0
     for group in _groups(poses.rank[touched.stamp]):
         where, edge = touched.pixel[group], np.flatnonzero(soft[group])
         behind = pixels[where[edge]].astype(np.float64)
-        pixels[where] = colors[group]
+        items[where] = solid[group]
         alpha = touched.alpha[group][edge, np.newaxis]
         pixels[where[edge]] = behind + alpha * (colors[group][edge] - behind) + 0.5
     return video

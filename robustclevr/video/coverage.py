@@ -57,8 +57,8 @@ def coverage(outlines: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     total[1:] += np.bincount(cell, np.concatenate(beyond, axis=None), length)
     # Clockwise on the screen: the right-hand border runs down, so the sum is negative inside.
     # Each row sums to nothing, hence one sum over all rows serves as one for each.
-    sums = np.cumsum(total[:-1]).reshape(-1, size, stride)
-    alpha: NDArray[np.float64] = -sums[:, :, :size]
+    np.cumsum(total, out=total)
+    alpha = -total[:-1].reshape(-1, size, stride)[:, :, :size]
     alpha[alpha < _ROUNDOFF] = 0.0
     alpha[alpha > 1.0 - _ROUNDOFF] = 1.0
     return alpha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -85,7 +86,7 @@ def resolve(
     given = {key: value for key, value in (video or {}).items() if value is not None}
     problems = list(_key_problems(family, given))
     values = {**DEFAULTS, **{key: value for key, value in given.items() if key in _KEYS}}
-    values["sprites"] = SPMOT_SPRITES if family == "spmot" else tuple(values["sprites"])
+    values["sprites"] = SPMOT_SPRITES if family == "spmot" else _pair(values["sprites"])
     if family == "spmot":
         values["mask_threshold"] = given.get("mask_threshold", 0.0)
     problems += _value_problems(values)
@@ -131,7 +132,13 @@ _WHOLE = {
     "width": (8, MOST_SIDE_PX),
     "tries": (1, 2**24),
 }
-_POSITIVE = ("tau_frames", "sigma_px")
+_BELOW_ZERO = -math.ulp(0.0)
+_RANGES = {
+    "tau_frames": (0.0, math.inf, "must be above 0"),
+    "sigma_px": (0.0, math.inf, "must be above 0"),
+    "margin_px": (_BELOW_ZERO, math.inf, "must be at least 0"),
+    "mask_threshold": (_BELOW_ZERO, 1.0, "must be at least 0 and below 1"),
+}
 
 
 def _value_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -144,13 +151,15 @@ def _value_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
         value = values[key]
         if not (isinstance(value, int) and low <= value <= high):
             yield Problem(f"got {value!r}", path=f"video.{key}", hint=f"write {_whole(low, high)}")
-    for key in _POSITIVE:
-        if not values.get(key, 1.0) > 0.0:
-            yield Problem(f"got {values[key]!r}", path=f"video.{key}", hint="must be above 0")
-    if not 0.0 <= values["mask_threshold"] < 1.0:
-        hint = "must be at least 0 and below 1"
-        yield Problem(f"got {values['mask_threshold']!r}", path="video.mask_threshold", hint=hint)
+    for key, (least, below, hint) in _RANGES.items():
+        value = values.get(key)
+        if key in values and not (isinstance(value, int | float) and least < value < below):
+            yield Problem(f"got {value!r}", path=f"video.{key}", hint=hint)
     yield from _count_problems(values["sprites"])
+
+
+def _pair(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def _count_problems(sprites: tuple[Any, ...]) -> Iterator[Problem]:

@@ -100,8 +100,8 @@ def _colors(clip: Clip, options: VideoOptions, stand: Poses, pixels: Touched) ->
     if clip.background_texture is None:
         table = np.array([sprite.color for sprite in clip.sprites], dtype=np.uint8)
         table = table.reshape(len(clip.sprites), options.frames, 3)
-        flat: NDArray[np.uint8] = table[stand.sprite, stand.frame][pixels.stamp]
-        return flat
+        counts = np.bincount(pixels.stamp, minlength=len(stand.sprite))
+        return np.repeat(table[stand.sprite, stand.frame], counts, axis=0)
     colors = np.empty((len(pixels.stamp), 3), np.uint8)
     owner = stand.sprite[pixels.stamp]
     for index in range(len(clip.sprites)):
