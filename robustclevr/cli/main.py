@@ -15,6 +15,7 @@ import click
 
 from robustclevr import __version__
 from robustclevr.cli import (
+    baseline,
     codes,
     dag,
     doctor,
@@ -38,7 +39,20 @@ def cli(debug: bool) -> None:  # noqa: FBT001 - click passes options by name
     """Synthetic datasets for measuring how robust object-centric vision models are."""
 
 
-for _module in (list_, show, generate, preview, status, verify, index, dag, recipe, schema, doctor):
+for _module in (
+    list_,
+    show,
+    generate,
+    preview,
+    status,
+    verify,
+    index,
+    baseline,
+    dag,
+    recipe,
+    schema,
+    doctor,
+):
     cli.add_command(_module.command)
 
 

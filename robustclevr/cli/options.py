@@ -52,3 +52,18 @@ device = click.option(
 )
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+split = click.option(
+    "--split",
+    "splits",
+    multiple=True,
+    metavar="S",
+    help="Only this split; may be given more than once.",
+)
+
+workers = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Processes; default: one a core. The result is the same.",
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,40 @@ def progress() -> Iterator[OnEvent]:
     )
     with Progress(*columns, console=Console(stderr=True)) as display:
         yield Bar(display)
+
+
+@contextmanager
+def counting(total: int) -> Iterator[Callable[[int], None]]:
+    """Yield the function that hears how many more of ``total`` samples are done."""
+    if sys.stderr.isatty():
+        with click.progressbar(length=total, label="samples", file=sys.stderr) as bar:
+            yield bar.update
+        return
+    lines = _Every(_LINE_EVERY_S)
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        if lines.due():
+            click.echo(f"{done} of {total} samples", err=True)
+
+    yield count
+
+
+class _Every:
+    """Tells when some time has passed since it last did. [s]."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._last = time.monotonic()
+
+    def due(self) -> bool:
+        now = time.monotonic()
+        if now - self._last < self._seconds:
+            return False
+        self._last = now
+        return True
 
 
 class _Counter:
@@ -110,7 +144,7 @@ class Lines:
 
     def __init__(self) -> None:
         self._counter = _Counter()
-        self._last = time.monotonic()
+        self._lines = _Every(_LINE_EVERY_S)
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -121,9 +155,7 @@ class Lines:
             click.echo(notice, err=True)
         if not self._counter.hear(event):
             return
-        now = time.monotonic()
-        if now - self._last >= _LINE_EVERY_S:
-            self._last = now
+        if self._lines.due():
             counter = self._counter
             click.echo(
                 f"{counter.done} of {counter.total} samples, {counter.rate}, "

@@ -29,7 +29,7 @@ _WORKER_CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from robustclevr.run.parallel import serve; serve(*map(int, sys.argv[2:]))"
 )
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _END_TIMEOUT_S = 5.0  # chosen: a worker that was told to end has nothing to finish
 
 

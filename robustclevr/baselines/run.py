@@ -1,0 +1,162 @@
+"""Predictions of a baseline for whole splits, in several processes.
+
+A dataset enters; files as in :mod:`robustclevr.predictions` leave.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robustclevr.baselines.predict import Baseline, default_segments
+from robustclevr.errors import SpecError, StoreError
+from robustclevr.imaging import encode_npz, encode_png
+from robustclevr.predictions import (
+    Chunk,
+    Target,
+    chunk_samples,
+    chunks,
+    encode_clip,
+    file_stem,
+    targets,
+)
+from robustclevr.run.parallel import ordered_results
+from robustclevr.store.dataset import Dataset
+
+_LABELS = 256
+"""Ids of the masks of one video, at most."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A chunk to predict.
+
+    Attributes
+    ----------
+    baseline : Baseline
+    chunk : Chunk
+    folder : Path or None
+        Where predictions are written; None to return them as videos.
+    """
+
+    baseline: Baseline
+    chunk: Chunk
+    folder: Path | None
+
+
+def run_baseline(
+    dataset: Dataset,
+    splits: Sequence[str],
+    method: str,
+    output: Path,
+    *,
+    segments: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Predict every image or clip of some splits.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    splits : sequence of str
+    method : str
+        One of :data:`robustclevr.baselines.METHODS`.
+    output : Path
+        Folder of the predictions; a name in ``.json`` is written in the form of the video
+        benchmark, for one split of clips.
+    segments : int, optional
+        None: what fits the split, see :func:`default_segments`.
+    seed : int, optional
+        None: the dataset's.
+    workers : int, optional
+        Processes; None: one a core. The predictions do not depend on it.
+    on_progress : callable
+        Hears the number of samples done since it was last called.
+
+    Returns
+    -------
+    int
+        Predictions made.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong.
+    StoreError
+        If the dataset lacks a split or shard, or the disk refuses.
+    """
+    as_json = output.suffix == ".json"
+    if as_json and len(splits) != 1:
+        hint = "choose one with --split, or give a folder"
+        raise SpecError.single(f"one file for {len(splits)} splits", file=str(output), hint=hint)
+    tasks = []
+    for split in splits:
+        fitting = default_segments(dataset.split(split).document)
+        baseline = Baseline(
+            method,
+            fitting if segments is None else segments,
+            dataset.content["seed"] if seed is None else seed,
+        )
+        folder = None if as_json else output / split
+        tasks += [_Task(baseline, chunk, folder) for chunk in chunks(dataset, split)]
+    made, videos = 0, []
+    for task, (count, found) in zip(
+        tasks, ordered_results(predict_chunk, tasks, workers=workers), strict=True
+    ):
+        made += count
+        videos += found
+        on_progress(task.chunk.stop - task.chunk.start)
+    if as_json:
+        _write(output, json.dumps(videos, separators=(",", ":")).encode())
+    return made
+
+
+def predict_chunk(task: _Task) -> tuple[int, list[Any]]:
+    """Predict the samples of a chunk.
+
+    Returns
+    -------
+    count : int
+        Predictions made.
+    videos : list
+        Those of the chunk in the video benchmark's form, if they are not written.
+    """
+    count, videos = 0, []
+    for sample in chunk_samples(task.chunk):
+        for target in targets(sample):
+            if task.folder is not None:
+                _store(task.folder, target, task.baseline)
+            elif not target.is_clip:
+                hint = "give a folder for the predictions"
+                raise SpecError.single("the video benchmark's form is for clips", hint=hint)
+            elif target.variant == "clean":
+                labels = task.baseline.predict(target)
+                videos.append(encode_clip(labels, target.index * _LABELS))
+            else:
+                continue
+            count += 1
+    return count, videos
+
+
+def _store(folder: Path, target: Target, baseline: Baseline) -> None:
+    labels: Any = np.ascontiguousarray(baseline.predict(target))
+    stem = file_stem(target.sample.key, target.variant, is_clip=target.is_clip)
+    if target.is_clip:
+        _write(folder / f"{stem}.npz", encode_npz(masks=labels))
+    else:
+        _write(folder / f"{stem}.png", encode_png(labels))
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be written: {error.strerror}") from error
