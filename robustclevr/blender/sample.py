@@ -20,6 +20,7 @@ from robustclevr.blender import passes, session
 from robustclevr.blender.compositor import Compositor, read_exr
 from robustclevr.blender.scene import Stage, build_scene
 from robustclevr.blender.scene_context import apply_scene_steps
+from robustclevr.blender.scene_renders import Passes, SceneRenders
 from robustclevr.errors import RenderError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import PLAN_VERSION, Plan, RenderPass
@@ -43,6 +44,7 @@ class SampleRenderer:
     def __init__(self, recipes: Mapping[str, LoadedRecipe], *, threads: int, device: str) -> None:
         self._recipes = recipes
         self._threads = threads
+        self._renders = SceneRenders()
         session.reset()
         self.device = session.choose_device(device)
 
@@ -60,7 +62,8 @@ class SampleRenderer:
         dict
             ``images``, ``labels``, ``amodal``, ``depth``, ``normal``: file names in
             ``scratch``, with shapes and dtypes as in ``robustclevr.records.Render``;
-            ``seconds`` by kind of work; ``renders``, the number of Cycles renders of images.
+            ``seconds`` by kind of work; ``renders``, the number of Cycles renders of images: 0
+            where the sample before had the same scene.
 
         Raises
         ------
@@ -76,30 +79,37 @@ class SampleRenderer:
             )
         clock = _Clock()
         compositor = Compositor(self._recipes, scratch)
-        renders: list[Path] = []
+        self._renders.turn_to(plan)
+        made = 0
         try:
             with clock.time("other"):
-                reply = self._render_all(plan, scratch, renders, clock)
-                reply["images"] = _composite_all(plan, scratch, renders, compositor, clock)
+                files = []
+                for entry in plan.renders:
+                    found = self._renders.find(entry)
+                    made += found is None
+                    files.append(found or self._render_scene(plan, entry, scratch, clock))
+                reply = _save_all(self._renders.passes, scratch)
+                reply["images"] = _composite_all(plan, scratch, files, compositor, clock)
+        except BaseException:
+            self._renders.clear()
+            raise
         finally:
             compositor.clear()
-            for exr in renders:
-                exr.unlink(missing_ok=True)
-        return {**reply, "seconds": clock.seconds, "renders": len(renders)}
+        return {**reply, "seconds": clock.seconds, "renders": made}
 
-    def _render_all(self, plan: Plan, scratch: Path, renders: list[Path], clock: _Clock) -> Reply:
-        reply: Reply = {}
-        for number, entry in enumerate(plan.renders):
-            stage = self._build(plan, entry)
-            exr = scratch / f"render-{number}.exr"
-            renders.append(exr)
-            with clock.time("cycles"):
-                session.render_to(stage.scene, exr)
-            _check_image(read_exr(exr), plan)
-            if number == 0:
-                with clock.time("labels"):
-                    reply = _save_passes(plan, stage, scratch)
-        return reply
+    def _render_scene(self, plan: Plan, entry: RenderPass, scratch: Path, clock: _Clock) -> Path:
+        """Render the scene with the steps of one entry; the clean one brings the label passes."""
+        stage = self._build(plan, entry)
+        # Beside the folder of this sample, which its reader removes.
+        exr = scratch.parent / f"{scratch.name}-render-{plan.renders.index(entry)}.exr"
+        self._renders.keep(entry, exr)
+        with clock.time("cycles"):
+            session.render_to(stage.scene, exr)
+        _check_image(read_exr(exr), plan)
+        if not entry.steps:
+            with clock.time("labels"):
+                self._renders.passes = _label_passes(plan, stage, scratch)
+        return exr
 
     def _build(self, plan: Plan, entry: RenderPass) -> Stage:
         scene = session.reset()
@@ -125,22 +135,23 @@ class _Clock:
             self.seconds[kind] += time.perf_counter() - start - inner
 
 
-def _save_passes(plan: Plan, stage: Stage, scratch: Path) -> Reply:
+def _label_passes(plan: Plan, stage: Stage, scratch: Path) -> Passes:
     camera = plan.scene.camera
     labels, depth = passes.label_and_depth(stage, camera, scratch)
     _check_labels(labels, plan)
-    reply: Reply = {"labels": _save(scratch, "labels", labels)}
-    wanted = set(plan.outputs)
-    reply["depth"] = _save(scratch, "depth", depth) if "depth" in wanted else None
-    reply["normal"] = (
-        _save(scratch, "normal", passes.normals(stage, scratch)) if "normal" in wanted else None
-    )
-    reply["amodal"] = (
-        _save(scratch, "amodal", passes.amodal_masks(stage, camera, scratch))
-        if "amodal" in wanted
-        else None
-    )
-    return reply
+    found: Passes = {"labels": labels}
+    if "depth" in plan.outputs:
+        found["depth"] = depth
+    if "normal" in plan.outputs:
+        found["normal"] = passes.normals(stage, scratch)
+    if "amodal" in plan.outputs:
+        found["amodal"] = passes.amodal_masks(stage, camera, scratch)
+    return found
+
+
+def _save_all(found: Passes, scratch: Path) -> Reply:
+    names = ("labels", "amodal", "depth", "normal")
+    return {name: _save(scratch, name, found[name]) if name in found else None for name in names}
 
 
 def _composite_all(

@@ -4,8 +4,10 @@ from robustclevr.imaging.arrays import decode_npz, encode_npz
 from robustclevr.imaging.color import linear_to_srgb8, srgb8_to_linear
 from robustclevr.imaging.labels import Footprint, boxes_and_fractions, warp_amodal, warp_labels
 from robustclevr.imaging.png import decode_png, encode_png
+from robustclevr.imaging.similarity import SIMILARITIES, psnr, ssim
 
 __all__ = [
+    "SIMILARITIES",
     "Footprint",
     "boxes_and_fractions",
     "decode_npz",
@@ -13,7 +15,9 @@ __all__ = [
     "encode_npz",
     "encode_png",
     "linear_to_srgb8",
+    "psnr",
     "srgb8_to_linear",
+    "ssim",
     "warp_amodal",
     "warp_labels",
 ]

@@ -42,7 +42,7 @@ def variants_of(dag: DagSpec | None, emit: str | tuple[str, ...]) -> tuple[str, 
 
 
 def steps_of(
-    dag: DagSpec, draw: Draw, variant: str, *, root_seed: int, split: str
+    dag: DagSpec, draw: Draw, variant: str, *, root_seed: int, split: str, index: int
 ) -> tuple[Step, ...]:
     """Return the steps of all stages that make one image, in the DAG's order.
 
@@ -52,8 +52,8 @@ def steps_of(
     draw : Draw
     variant : str
         ``clean``, ``joint`` or a node id.
-    root_seed, split : int, str
-        Name the stream from which each node's pixel seed comes.
+    root_seed, split, index : int, str, int
+        Name the stream from which each node's pixel seed comes; a twin has its original's.
     """
     if variant == CLEAN:
         return ()
@@ -70,7 +70,7 @@ def steps_of(
                 recipe=node.recipe.id,
                 parameters={**drawn.parameters, **drawn.clamped},
                 severity=drawn.severity,
-                seed=pixel_seed(root_seed, split, node.id, draw.index),
+                seed=pixel_seed(root_seed, split, node.id, index),
             )
         )
     return tuple(steps)

@@ -6,6 +6,7 @@ from robustclevr.records.codec import canonical_json, from_json, to_json
 from robustclevr.records.draw import Draw, NodeDraw, Value
 from robustclevr.records.plan import (
     PLAN_VERSION,
+    Choice,
     ImagePlan,
     Plan,
     RenderPass,
@@ -19,6 +20,7 @@ __all__ = [
     "CLIP_PLAN_VERSION",
     "PLAN_VERSION",
     "Camera",
+    "Choice",
     "Clip",
     "ClipPlan",
     "Draw",

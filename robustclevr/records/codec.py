@@ -59,7 +59,12 @@ def _rebuild(kind: Any, data: Any) -> Any:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
-        fields = [field.name for field in dataclasses.fields(kind)]
+        # A field with a default may be absent: it was added after the data were written.
+        fields = [
+            field.name
+            for field in dataclasses.fields(kind)
+            if field.name in data or field.default is dataclasses.MISSING
+        ]
         return kind(**{name: _rebuild(hints[name], data[name]) for name in fields})
     if origin in (typing.Union, types.UnionType):
         inner = [item for item in arguments if item is not type(None)]

@@ -84,6 +84,31 @@ class RenderSettings:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """How the worst of several candidates was found.
+
+    Attributes
+    ----------
+    metric : str
+        Similarity to the clean image: ``ssim`` or ``psnr``.
+    over : tuple of str
+        Parameters (``node.parameter``) in which the candidates differ.
+    candidates : tuple of mapping of str to Value
+        What each holds the parameters at; the first is the draw itself.
+    scores : tuple of float
+        Similarity of each candidate's joint image.
+    chosen : int
+        Index of the lowest score.
+    """
+
+    metric: str
+    over: tuple[str, ...]
+    candidates: tuple[Mapping[str, Value], ...]
+    scores: tuple[float, ...]
+    chosen: int
+
+
+@dataclass(frozen=True)
 class Plan:
     """One sample of an image family.
 
@@ -103,6 +128,8 @@ class Plan:
         Element 0 has no steps: the clean render.
     images : tuple of ImagePlan
         In the order of the DAG.
+    choice : Choice or None
+        For a sample that was chosen among candidates.
     """
 
     version: int
@@ -115,3 +142,4 @@ class Plan:
     outputs: tuple[str, ...]
     renders: tuple[RenderPass, ...]
     images: tuple[ImagePlan, ...]
+    choice: Choice | None = None

@@ -26,7 +26,13 @@ from robustclevr.run.job import (
 from robustclevr.run.leases import remove_expired_leases
 from robustclevr.run.local import run_local
 from robustclevr.run.makers import holds_clips
-from robustclevr.run.prepare import chosen_splits, dataset_content, prepare, split_fingerprints
+from robustclevr.run.prepare import (
+    check_draws,
+    chosen_splits,
+    dataset_content,
+    prepare,
+    split_fingerprints,
+)
 from robustclevr.run.publish import published
 from robustclevr.run.scratch import sweep_scratch
 from robustclevr.run.shards import Selection, ShardTask, select, shard_tasks
@@ -146,6 +152,7 @@ def generate(
     """
     layout = Layout(out)
     splits = chosen_splits(spec, options.splits)
+    check_draws(splits, recipes, spec.seed)
     _require_local(options.backend)
     fingerprints = split_fingerprints(splits, recipes, spec.seed)
     content = dataset_content(spec, splits, fingerprints, recipes)
@@ -198,6 +205,8 @@ def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tup
         As asked for.
     shards : int
         A worker needs one.
+    clips : bool
+        Whether samples are clips.
 
     Raises
     ------
@@ -206,8 +215,6 @@ def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tup
     """
     if workers is not None and workers < 1:
         raise SpecError.single(f"{workers} workers make nothing", file="--workers", hint=">= 1")
-    clips : bool
-        Whether samples are clips.
     cores = len(os.sched_getaffinity(0))
     count = max(1, min(workers or (cores if clips else cores // 2), shards))
     return count, max(1, cores // count)

@@ -12,7 +12,7 @@ from typing import Any
 
 from robustclevr import DATASET_VERSION
 from robustclevr.errors import SpecError, StoreError, suggest
-from robustclevr.plan import fingerprint, recipe_digests, source_digests
+from robustclevr.plan import Planner, fingerprint, recipe_digests, source_digests
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.spec import DatasetSpec, SplitSpec, require_built
 from robustclevr.store.atomic import disk_error, write_atomic
@@ -45,6 +45,15 @@ def chosen_splits(spec: DatasetSpec, names: Sequence[str]) -> tuple[SplitSpec, .
     for split in chosen:
         require_built(split)
     return chosen
+
+
+def check_draws(
+    splits: Sequence[SplitSpec], recipes: Mapping[str, LoadedRecipe], root_seed: int
+) -> None:
+    """Raise SpecError if a split asks for what its model does not have, before any work."""
+    for split in splits:
+        if split.dag is not None and split.interventions:
+            Planner(split, recipes, root_seed=root_seed)
 
 
 def split_fingerprints(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from robustclevr.plan import make_plan
+from robustclevr.plan import Planner
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.run.prepare import chosen_splits
@@ -66,9 +66,10 @@ def rendered_rows(
         As soon as each sample is rendered.
     """
     draft = replace(split, render=replace(split.render, samples=min(samples, split.render.samples)))
+    planner = Planner(draft, recipes, root_seed=root_seed)
     with BlenderProcess(setup) as process:
         for index in range(count):
-            render = process.render(make_plan(draft, recipes, root_seed=root_seed, index=index))
+            render = process.render(planner.plan(index))
             variants = [develop(image, render.labels) for image in render.images]
             yield (
                 sample_name(split.name, index),

@@ -13,9 +13,10 @@ from typing import Self
 
 import robustclevr
 from robustclevr.errors import RecipeError, RenderError, RobustClevrError, SamplingError
-from robustclevr.plan import make_plan
+from robustclevr.imaging import SIMILARITIES, linear_to_srgb8
+from robustclevr.plan import Planner
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.records import Plan, Render
+from robustclevr.records import Choice, Plan, Render
 from robustclevr.run.blender_process import BlenderProcess
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
 from robustclevr.scenes import amodal_masks, scene_to_clevr
@@ -94,9 +95,14 @@ class SampleMaker:
         """
         clock = _Clock()
         flying: _Flight | None = None
+        planner = Planner(split, self._recipes, root_seed=self._job.root_seed)
         for index in indices:
             self._on_event(SampleStarted(split.name, index))
-            planned = self._plan(split, index)
+            if planner.must_choose and flying is not None:
+                # Choosing renders, and one sample at a time may be in flight.
+                yield self._finish(flying, self._collect(flying), clock)
+                flying = None
+            planned = self._plan(planner, split.name, index)
             landed = None if flying is None else (flying, self._collect(flying))
             if self._deaths < MAX_DEATHS and isinstance(planned, _Flight):
                 planned = self._submit(planned)
@@ -110,13 +116,26 @@ class SampleMaker:
         if flying is not None:
             yield self._finish(flying, self._collect(flying), clock)
 
-    def _plan(self, split: SplitSpec, index: int) -> _Flight | SampleFailure:
+    def _plan(self, planner: Planner, split: str, index: int) -> _Flight | SampleFailure:
         started = time.monotonic()
         try:
-            plan = make_plan(split, self._recipes, root_seed=self._job.root_seed, index=index)
+            choice = self._choose(planner, index) if planner.must_choose else None
+            plan = planner.plan(index, choice)
         except _SAMPLE_ERRORS as error:
-            return SampleFailure(split.name, index, str(error))
+            if self._process is not None and not self._process.alive:
+                self._deaths += 1
+            return SampleFailure(split, index, str(error))
         return _Flight(plan, time.monotonic() - started)
+
+    def _choose(self, planner: Planner, index: int) -> Choice:
+        """Render the scene, composite every candidate, and take the least similar one."""
+        plan, candidates = planner.probe(index)
+        process, _ = self._ready_process()
+        clean, *others = process.render(plan).images
+        reference = linear_to_srgb8(clean.pixels)
+        similarity = SIMILARITIES[planner.metric]
+        scores = [similarity(reference, linear_to_srgb8(image.pixels)) for image in others]
+        return planner.choose(candidates, scores)
 
     def _submit(self, flight: _Flight) -> _Flight | SampleFailure:
         try:

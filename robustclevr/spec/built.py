@@ -5,7 +5,7 @@ from __future__ import annotations
 from robustclevr.errors import Problem, SpecError
 from robustclevr.spec.interventions import KINDS
 from robustclevr.spec.model import SplitSpec
-from robustclevr.spec.split import SPRITE_FAMILIES
+from robustclevr.spec.split import IMAGE_FAMILIES, SPRITE_FAMILIES
 
 BUILT_FAMILIES = ("clevr", *SPRITE_FAMILIES)
 
@@ -28,7 +28,7 @@ def require_built(split: SplitSpec) -> None:
         what = "a DAG on clips is not built yet"
         raise _not_built(split, ".dag", what, "write dag: null, or take a family of still images")
     kinds = [kind for kind in KINDS if kind in split.interventions]
-    if kinds:
+    if kinds and split.family not in IMAGE_FAMILIES:
         what = f"splits with '{', '.join(kinds)}' are not built yet"
         hint = "choose the other splits with --splits"
         raise _not_built(split, f".{kinds[0]}", what, hint)

@@ -12,6 +12,7 @@ from robustclevr.recipe import LoadedRecipe
 from robustclevr.spec.dag import build_dag, load_dag
 from robustclevr.spec.dataset_schema import DatasetFile
 from robustclevr.spec.document import Document, as_document, join
+from robustclevr.spec.interventions import grid_size
 from robustclevr.spec.library import find_dag, find_dataset
 from robustclevr.spec.model import DagSpec, DatasetSpec, SplitSpec
 from robustclevr.spec.overrides import OPTION, apply_overrides, set_value
@@ -65,6 +66,10 @@ def load_dataset(
     return _Reader(document, recipes, path.parent).dataset(path.stem)
 
 
+_NOT_IN_A_FILE = ("family", "twin_base", "recipe_digests", "source_digests")
+"""Keys of a stored split that a file does not have."""
+
+
 def split_from_document(
     name: str, document: Mapping[str, Any], recipes: Mapping[str, LoadedRecipe], *, file: str
 ) -> SplitSpec:
@@ -77,11 +82,16 @@ def split_from_document(
     SpecError
         If the document is not one of a split, or names a recipe that is not loaded.
     """
-    split = {key: value for key, value in document.items() if key != "family"}
+    split = {key: value for key, value in document.items() if key not in _NOT_IN_A_FILE}
+    if "grid" in split and isinstance(split.get("samples"), int):
+        split["samples"] //= grid_size(split["grid"])
     splits = {name: split}
     twin = split.get("twin_of")
     if isinstance(twin, str):
-        splits[twin] = {"samples": split.get("samples")}
+        kin: dict[str, Any] = {
+            key: value for key, value in split.items() if key in ("samples", "dag", "scene")
+        }
+        splits[twin] = {**kin, **document.get("twin_base", {})}
     data = {"family": document.get("family"), "splits": splits}
     dataset = _Reader(as_document(data, file), recipes, Path()).dataset(name)
     return dataset.split(name)

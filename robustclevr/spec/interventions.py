@@ -6,6 +6,7 @@ All of it is checked against the DAG and leaves as plain data with one spelling:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -28,6 +29,11 @@ EXCLUSIVE = ("tail", "ood", "grid", "worst_case")
 
 KINDS = ("do", "shift", "given", "twin_of", *EXCLUSIVE)
 """Every key of a split that changes what is drawn."""
+
+
+def grid_size(grid: object) -> int:
+    """Return the number of points of a grid: the product of how many values each part has."""
+    return math.prod(map(len, grid.values())) if isinstance(grid, Mapping) else 1
 
 
 def read_interventions(

@@ -12,7 +12,7 @@ from robustclevr.errors import suggest
 from robustclevr.records import SceneOptions, VideoOptions
 from robustclevr.spec.dataset_schema import EVERY_NODE, DatasetFile, SplitFile
 from robustclevr.spec.document import Document, join
-from robustclevr.spec.interventions import EXCLUSIVE, KINDS, read_interventions
+from robustclevr.spec.interventions import EXCLUSIVE, KINDS, grid_size, read_interventions
 from robustclevr.spec.model import DagSpec, RenderOptions, SplitSpec
 from robustclevr.spec.video import read_video, video_document
 
@@ -97,7 +97,7 @@ class SplitReader:
         }
         return SplitSpec(
             name=name,
-            samples=split.samples or 1,
+            samples=(split.samples or 1) * grid_size(interventions.get("grid")),
             family=self._family,
             dag=dag,
             emit=emit,
@@ -192,6 +192,7 @@ class SplitReader:
         if split.twin_of is not None:
             self._check_twin(name, split.twin_of)
             found["twin_of"] = split.twin_of
+            found |= self._twin_base(split.twin_of, dag)
         if dag is not None:
             found |= read_interventions(self._document, name, split, dag)
         elif written and not {"dag", join(path, "dag")} & self._document.broken:
@@ -208,6 +209,31 @@ class SplitReader:
         elif twin in others and self._file.splits[twin].twin_of is not None:
             origin = self._file.splits[twin].twin_of
             self._document.problem(path, f"'{twin}' is itself a twin", f"write twin_of: {origin}")
+        elif twin in others:
+            self._check_kinship(path, self._file.splits[name], self._file.splits[twin], twin)
+
+    def _check_kinship(self, path: str, split: SplitFile, base: SplitFile, twin: str) -> None:
+        """Note what keeps two splits from having the same scenes and the same noise."""
+        for key in EXCLUSIVE:
+            if getattr(base, key) is not None:
+                what = f"'{twin}' is drawn with '{key}', and such samples have no twins"
+                self._document.problem(path, what, "name a split that is not")
+        for key, values in {
+            "dag": (self._value("dag", split), self._value("dag", base)),
+            "scene": (self._merged("scene", split), self._merged("scene", base)),
+        }.items():
+            if values[0] != values[1]:
+                what = f"'{key}' differs from that of '{twin}', whose scenes and noise a twin has"
+                self._document.problem(path, what, f"leave '{key}' out of both splits")
+
+    def _twin_base(self, twin: str, dag: DagSpec | None) -> dict[str, object]:
+        """Return what the original of a twin changes in the DAG already."""
+        base = self._file.splits.get(twin)
+        if base is None or dag is None or base.twin_of is not None:
+            return {}
+        changes = read_interventions(self._document, twin, base, dag)
+        kept = {key: changes[key] for key in ("do", "shift", "given") if key in changes}
+        return {"twin_base": kept} if kept else {}
 
 
 def _scene_options(scene: Mapping[str, Any]) -> SceneOptions:

@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from robustclevr.errors import RobustClevrError
+from robustclevr.plan import SplitDraws
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.scm import SCM
-from robustclevr.spec import dag_from_document
+from robustclevr.records import Value
+from robustclevr.spec import split_from_document
 from robustclevr.store.dataset import Dataset
 from robustclevr.verify.report import CheckResult
 
@@ -38,13 +39,14 @@ def check_draws(
         None for a split without a DAG.
     """
     entry = dataset.split(split)
-    document = entry.document.get("dag")
-    if document is None:
+    if entry.document.get("dag") is None:
         return None
     path = dataset.layout.draws(split)
+    file = str(dataset.layout.dataset_json)
     try:
-        dag = dag_from_document(document, recipes, file=str(dataset.layout.dataset_json))
-        expected = SCM(dag).sample(entry.samples, seed=dataset.content["seed"], split=split)
+        spec = split_from_document(split, entry.document, recipes, file=file)
+        draws = SplitDraws(spec, root_seed=dataset.content["seed"])
+        expected = draws.table(0, entry.samples, held=_chosen(dataset, split))
         stored = pq.read_table(path)
     except (RobustClevrError, OSError) as error:
         return CheckResult("draws", split, 0, (str(error),))
@@ -57,6 +59,14 @@ def check_draws(
             column = stored.column(name).to_numpy(zero_copy_only=False)
             problems += _column_problems(name, column, values, str(path))
     return CheckResult("draws", split, entry.samples, tuple(problems))
+
+
+def _chosen(dataset: Dataset, split: str) -> list[Mapping[str, Value]] | None:
+    """Return what each sample of a worst case holds its parameters at, as it was recorded."""
+    if "worst_case" not in dataset.split(split).document:
+        return None
+    choices = [record["plan"]["choice"] for record in dataset.records(split)]
+    return [choice["candidates"][choice["chosen"]] for choice in choices]
 
 
 def _column_problems(

@@ -51,20 +51,20 @@ RECIPES = {
 }
 
 
-def draw(inactive=(), index=3):
+def draw(inactive=()):
     nodes = {
         n.id: NodeDraw(n.id not in inactive, {"strength": 2.0}, 1.0, {}, 0.0, {"strength": 1.0})
         for n in DAG.nodes
     }
-    return Draw(index, nodes, 0.0, {})
+    return Draw(3, nodes, 0.0, {})
 
 
 def names(steps):
     return [step.node for step in steps]
 
 
-def steps(variant, **kwargs):
-    return steps_of(DAG, draw(**kwargs), variant, root_seed=7, split="test")
+def steps(variant, index=3, **kwargs):
+    return steps_of(DAG, draw(**kwargs), variant, root_seed=7, split="test", index=index)
 
 
 def test_variants_follow_the_order_of_the_dag_and_leave_latent_nodes_out():
