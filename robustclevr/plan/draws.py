@@ -20,6 +20,7 @@ from robustclevr import seeds
 from robustclevr.errors import SpecError
 from robustclevr.records import Draw, Value
 from robustclevr.scm import SCM, DrawTable
+from robustclevr.scm.noise import noise_names, recorded_noise
 from robustclevr.scm.ood import require_outside
 from robustclevr.scm.table import concatenate
 from robustclevr.scm.tail import Tail, find_tail, sample_tail
@@ -65,8 +66,9 @@ class SplitDraws:
         changes: Mapping[str, Any] = split.interventions
         self._changes = changes
         self._stream = str(changes.get("twin_of", split.name))
-        self._factual = _changed(SCM(split.dag), changes.get("twin_base", {}))
-        self._model = _changed(self._factual, changes)
+        with self._problems_of(""):
+            self._factual = _changed(SCM(split.dag), changes.get("twin_base", {}))
+            self._model = _changed(self._factual, changes)
         self._points = grid_points(changes.get("grid", {}))
         self._tail = self._find_tail()
         if "ood" in changes:
@@ -134,11 +136,11 @@ class SplitDraws:
         where: dict[str, Any] = {"seed": self._root_seed, "split": self._stream, "start": start}
         if self._tail is not None:
             return sample_tail(model, self._tail, count, **where)
-        if self._factual.condition is not None and "given" not in self._changes:
+        if self._factual.condition is not None and self._keeps_noise():
             # The twin of a conditioned split keeps the noise that was accepted there.
-            return replace(model, condition=None).counterfactual(
-                self._factual.sample(count, **where)
-            )
+            factual = self._factual.sample(count, **where)
+            index, noise = recorded_noise(self._factual.dag, factual)
+            return replace(model, condition=None).propagate(index, noise)
         return model.sample(count, **where)
 
     def _at(self, index: int) -> SCM:
@@ -155,6 +157,10 @@ class SplitDraws:
             u = seeds.uniforms(self._root_seed, self._split.name, stage, start=index, count=1)
             values[name] = float(low + u[0] * (high - low))
         return values
+
+    def _keeps_noise(self) -> bool:
+        names = noise_names(self._factual.dag)
+        return "given" not in self._changes and names.isdisjoint(self._changes.get("shift", {}))
 
     def _find_tail(self) -> Tail | None:
         if "tail" not in self._changes:

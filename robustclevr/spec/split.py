@@ -85,9 +85,10 @@ class SplitReader:
         interventions = self._interventions(name, split, dag)
         place = self._document.place(path)
         video, shown = self._video(name, split) if is_video else (None, {})
+        samples = (split.samples or 1) * grid_size(interventions.get("grid"))
         document = {
             "family": self._family,
-            "samples": split.samples,
+            "samples": samples,
             "dag": None if dag is None else _without_prose(dag.document),
             "emit": emit if isinstance(emit, str) else list(emit),
             **(shown if is_video else {"scene": scene, "render": render}),
@@ -97,7 +98,7 @@ class SplitReader:
         }
         return SplitSpec(
             name=name,
-            samples=(split.samples or 1) * grid_size(interventions.get("grid")),
+            samples=samples,
             family=self._family,
             dag=dag,
             emit=emit,

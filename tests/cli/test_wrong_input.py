@@ -134,14 +134,36 @@ def test_wrong_arguments(robustclevr, tmp_path, monkeypatch, arguments, named):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_not_built_yet_says_so(robustclevr, tmp_path):
+def test_a_family_that_is_not_built_yet_says_so(robustclevr, tmp_path):
     file = tmp_path / "mine.yaml"
-    file.write_text(
-        DATASET.replace("{samples: 2}", "{samples: 2, shift: {gamma.u: HalfNormal(1)}}")
-    )
+    file.write_text("family: clevrtex\nsplits:\n  test: {samples: 2}\n")
     finished = robustclevr("generate", file, "-o", tmp_path / "out")
     assert finished.code == 2
     assert finished.err.count("not built yet") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("ood: {gamma.gamma: [1.5, 2.0]}", "2.98"),
+        ("tail: {of: joint, below: 0.01}", "same density"),
+        ("shift: {gamma.u: DiscreteUniform(100)}", "change"),
+        ("do: {gamma.gama: 2}", "gamma"),
+        ("given: gamma.gama > 2", "gamma"),
+        ("twin_of: tset", "train"),
+    ],
+)
+def test_splits_that_cannot_be_drawn(robustclevr, tmp_path, change, named):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        DATASET.replace("{samples: 2}", f"{{samples: 2, {change}}}") + "  train: {samples: 1}\n"
+    )
+    finished = robustclevr("generate", file, "-o", tmp_path / "out")
+    assert finished.code == 2, finished
+    assert "mine.yaml:4: splits.test." in finished.err
+    assert named in finished.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_without_a_dataset(robustclevr, tmp_path):

@@ -1,6 +1,6 @@
-import multiprocessing
 import os
-import resource
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -50,22 +50,25 @@ def test_an_interrupted_writer_leaves_the_old_file(layout: Layout) -> None:
     assert files(layout.root) == ["a"]
 
 
-def _write_beyond_limit(root: str, answers: "multiprocessing.Queue[str]") -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-    try:
-        write_atomic(Path(root) / "big", b"x" * 5000, Layout(Path(root)))
-    except StoreError as error:
-        answers.put(str(error))
+WRITE_BEYOND_LIMIT = """
+import resource, sys
+from pathlib import Path
+from robustclevr.errors import StoreError
+from robustclevr.store.atomic import write_atomic
+from robustclevr.store.layout import Layout
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+root = Path(sys.argv[1])
+try:
+    write_atomic(root / "big", b"x" * 5000, Layout(root))
+except StoreError as error:
+    print(error)
+"""
 
 
 def test_a_refused_write_names_the_file_and_leaves_nothing(layout: Layout) -> None:
-    context = multiprocessing.get_context("spawn")
-    answers = context.Queue()
-    child = context.Process(target=_write_beyond_limit, args=(str(layout.root), answers))
-    child.start()
-    message = answers.get(timeout=60)
-    child.join()
-    assert message.startswith(f"{layout.root / 'big'}: cannot write: File too large")
+    command = [sys.executable, "-c", WRITE_BEYOND_LIMIT, str(layout.root)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith(f"{layout.root / 'big'}: cannot write: File too large")
     assert files(layout.root) == []
 
 
