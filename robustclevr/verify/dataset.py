@@ -10,6 +10,7 @@ from robustclevr.run.blender_process import RendererSetup
 from robustclevr.run.whole import split_state
 from robustclevr.store.dataset import Dataset
 from robustclevr.store.receipts import Check
+from robustclevr.verify.clips import check_clips, check_remade
 from robustclevr.verify.draws import check_draws
 from robustclevr.verify.files import check_index, check_shards
 from robustclevr.verify.report import CheckResult, Report
@@ -34,9 +35,9 @@ def verify_dataset(
     recipes : mapping of str to LoadedRecipe
         For drawing its DAGs again.
     rerender : int
-        Samples of each split to render again; 0 for none.
+        Samples of each split to make again; 0 for none.
     setup : RendererSetup, optional
-        The Blender for that.
+        The Blender for that, where samples are not clips.
     on_result : callable, optional
         Hears of each result at once.
 
@@ -63,8 +64,11 @@ def verify_dataset(
     for state in states:
         add(check_shards(state))
         if state.whole:
-            add(check_samples(dataset, state.split))
+            clips = "video" in dataset.split(state.split).document
+            add((check_clips if clips else check_samples)(dataset, state.split))
             add(check_draws(dataset, state.split, recipes))
-            if rerender and setup is not None:
+            if rerender and clips:
+                add(check_remade(dataset, state.split, rerender))
+            elif rerender and setup is not None:
                 add(check_rerender(dataset, state.split, rerender, setup))
     return Report(tuple(results))

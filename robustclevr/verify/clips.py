@@ -1,0 +1,202 @@
+"""Checks on clips: the record against masks and places, and pixels made again; no Blender."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustclevr.errors import RobustClevrError
+from robustclevr.imaging import decode_npz
+from robustclevr.records import ClipPlan, VideoOptions, from_json
+from robustclevr.run.clips import encode_clip
+from robustclevr.store.clip import ARRAYS, CLIP
+from robustclevr.store.dataset import Dataset, Sample
+from robustclevr.verify.report import CheckResult
+from robustclevr.verify.rerender import TOLERANCE_LEVELS, spread
+from robustclevr.video import sample_clip
+
+_PLACE_TOLERANCE_PX = 1e-6  # of numbers that were stored as text
+_PICTURES = ("video", "background")
+_SPMOT_BORDER = 10 / 128  # boxes vanish when their centre comes closer: tracking-by-animation
+
+
+def check_clips(dataset: Dataset, split: str) -> CheckResult:
+    """Check every clip of a split; see :func:`clip_problems`."""
+    problems: list[str] = []
+    count = 0
+    seed = dataset.content["seed"]
+    try:
+        for count, sample in enumerate(dataset.samples(split), start=1):
+            name = f"{split}/{sample.key}"
+            found = clip_problems(sample, index=count - 1, root_seed=seed)
+            problems += [f"{name}: {problem}" for problem in found]
+    except RobustClevrError as error:
+        problems.append(str(error))
+    return CheckResult("labels", split, count, tuple(problems))
+
+
+def clip_problems(sample: Sample, *, index: int, root_seed: int) -> Iterator[str]:
+    """Yield what is wrong with one clip.
+
+    Its record must name this clip and hold a readable plan; every array that was asked for must
+    be there in its size and type; at each pixel the mask must name the foremost sprite whose
+    amodal mask holds it; visibility must be modal over amodal pixels; centroids must be where
+    the plan's options keep them.
+
+    Parameters
+    ----------
+    sample : Sample
+    index, root_seed : int
+        What the record must say.
+    """
+    record = sample.record
+    named = (record["index"], record["split"], record["seed"])
+    if named != (index, sample.split, root_seed):
+        yield f"its record is of clip {named}, expected {(index, sample.split, root_seed)}"
+    try:
+        plan = from_json(ClipPlan, record["plan"])
+    except (KeyError, TypeError) as error:
+        yield f"its record holds no plan that this version reads: {error}"
+        return
+    arrays = decode_npz(sample.members.get(CLIP, b""))
+    wrong = list(_array_problems(arrays, plan))
+    yield from wrong
+    if not wrong:
+        yield from _label_problems(arrays, plan, record["sprites"])
+    yield from _place_problems(plan)
+
+
+def check_remade(dataset: Dataset, split: str, count: int) -> CheckResult:
+    """Draw and make ``count`` clips of a split again from the options in their own records.
+
+    Files must be byte-equal; where only colors differ, by at most the tolerance of images on
+    average, the note says so: another processor may have rounded them.
+    """
+    problems: list[str] = []
+    notes: list[str] = []
+    indices = spread(count, dataset.split(split).samples)
+    try:
+        for index in indices:
+            stored = dataset.sample(split, index)
+            plan = from_json(ClipPlan, stored.record["plan"])
+            options = _with_paths(plan.options)
+            drawn = sample_clip(options, root_seed=plan.root_seed, split=split, index=index)
+            again, _ = encode_clip(replace(plan, clip=drawn), options)
+            for difference, is_problem in _differences(stored.members, again):
+                text = f"{split}/{stored.key}: {difference}"
+                (problems if is_problem else notes).append(text)
+    except (RobustClevrError, KeyError, TypeError) as error:
+        problems.append(f"{split}: cannot be made again: {error}")
+    return CheckResult("rerender", split, len(indices), tuple(problems), "; ".join(notes))
+
+
+def _array_problems(arrays: Mapping[str, NDArray[Any]], plan: ClipPlan) -> Iterator[str]:
+    options = plan.options
+    size = (options.frames, options.height, options.width)
+    count = len(plan.clip.sprites)
+    expected: dict[str, tuple[tuple[int, ...], type]] = {
+        "video": ((*size, 3), np.uint8),
+        "masks": (size, np.uint8),
+        "amodal": ((size[0], count, *size[1:]), np.bool_),
+        "flow": ((size[0] - 1, *size[1:], 2), np.float16),
+        "background": ((*size, 3), np.uint8),
+    }
+    for name in (ARRAYS[output] for output in plan.outputs):
+        shape, dtype = expected[name]
+        array = arrays.get(name)
+        if array is None:
+            yield f"has no '{name}'"
+        elif array.shape != shape or array.dtype != dtype:
+            yield f"'{name}' is {array.dtype}{array.shape}, expected {np.dtype(dtype)}{shape}"
+
+
+def _label_problems(
+    arrays: Mapping[str, NDArray[Any]], plan: ClipPlan, described: list[Mapping[str, Any]]
+) -> Iterator[str]:
+    masks, amodal, sprites = arrays["masks"], arrays["amodal"], plan.clip.sprites
+    if len(described) != len(sprites):
+        yield f"its record describes {len(described)} sprites, its plan has {len(sprites)}"
+        return
+    for t in range(len(masks)):
+        foremost = np.zeros_like(masks[t])
+        for i in sorted(range(len(sprites)), key=lambda i: sprites[i].order[t]):
+            foremost[amodal[t, i]] = i + 1
+        wrong = np.argwhere(foremost != masks[t])
+        if len(wrong):
+            row, column = wrong[0].tolist()
+            yield (
+                f"frame {t}: the mask says {masks[t, row, column]} at row {row}, column {column}, "
+                f"where {foremost[row, column]} is foremost ({len(wrong)} pixels differ)"
+            )
+    whole = np.count_nonzero(amodal, axis=(2, 3))
+    for i, sprite in enumerate(described):
+        seen = np.count_nonzero(masks == i + 1, axis=(1, 2))
+        fractions = (seen / np.maximum(whole[:, i], 1)).tolist()
+        if fractions != sprite["visibility"]:
+            yield f"sprite {i + 1} has visibility {fractions}, its record says otherwise"
+
+
+def _place_problems(plan: ClipPlan) -> Iterator[str]:
+    options = plan.options
+    if "enter_exit" in options.scenarios:
+        return  # there sprites cross the border
+    spmot = options.family == "spmot"
+    margin = _SPMOT_BORDER * options.height if spmot else options.margin_px
+    low = margin - _PLACE_TOLERANCE_PX
+    for i, sprite in enumerate(plan.clip.sprites, start=1):
+        for t, place in enumerate(sprite.position):
+            sides = zip(place or (), (options.width, options.height), strict=False)
+            if not all(low <= value <= side - low for value, side in sides):
+                yield f"frame {t}: sprite {i} is at {place}, less than {margin:g} px from a border"
+
+
+def _with_paths(options: VideoOptions) -> VideoOptions:
+    """Return the options as they are used here: a record's paths start at the working folder."""
+    dsprites, textures = (
+        None if path is None else str(Path(path).resolve())
+        for path in (options.dsprites, options.textures)
+    )
+    return replace(options, dsprites=dsprites, textures=textures)
+
+
+def _differences(
+    before: Mapping[str, bytes], after: Mapping[str, bytes]
+) -> Iterator[tuple[str, bool]]:
+    """Yield what differs, and whether that is more than rounding."""
+    if before.keys() != after.keys():
+        yield f"has {sorted(before)}, made again {sorted(after)}", True
+        return
+    for name in sorted(before):
+        if before[name] == after[name]:
+            continue
+        if name == CLIP:
+            yield from _array_differences(decode_npz(before[name]), decode_npz(after[name]))
+        else:
+            old, new = json.loads(before[name]), json.loads(after[name])
+            keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+            yield f"its record differs in {', '.join(keys)}", True
+
+
+def _array_differences(
+    before: Mapping[str, NDArray[Any]], after: Mapping[str, NDArray[Any]]
+) -> Iterator[tuple[str, bool]]:
+    if before.keys() != after.keys():
+        yield f"has {sorted(before)}, made again {sorted(after)}", True
+        return
+    for name in sorted(before):
+        old, new = before[name], after[name]
+        if old.shape != new.shape or old.dtype != new.dtype:
+            yield f"'{name}' is {old.dtype}{old.shape}, made again {new.dtype}{new.shape}", True
+        elif name in _PICTURES:
+            levels = float(np.abs(old.astype(np.int16) - new).mean())
+            if levels > 0:
+                what = f"'{name}' differs by {levels:.4f} of 255 levels on average"
+                yield what, levels > TOLERANCE_LEVELS
+        elif old.tobytes() != new.tobytes():
+            yield f"'{name}' is not equal", True
