@@ -37,6 +37,9 @@ def check(file: str, recipe_dirs: tuple[Path, ...]) -> None:
 @click.option("--split", default="test", show_default=True, help="Name of the random stream.")
 @click.option("--start", type=click.IntRange(min=0), default=0, help="Index of the first draw.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@options.do
+@options.shift
+@click.option("--given", default=None, metavar="FORMULA", help="Keep draws that fulfil this.")
 @click.option("--noise", is_flag=True, help="Write the exogenous variables too.")
 @options.recipes
 @click.option(
@@ -48,16 +51,26 @@ def sample(
     split: str,
     start: int,
     seed: int,
+    held: tuple[str, ...],
+    shifted: tuple[str, ...],
+    given: str | None,
     noise: bool,  # noqa: FBT001
     recipe_dirs: tuple[Path, ...],
     output: Path,
 ) -> None:
     """Draw from FILE and write one row a sample."""
+    from robustclevr.cli.changes import read_changes
     from robustclevr.recipe import load_recipes
     from robustclevr.scm import SCM
     from robustclevr.spec import load_dag
 
-    dag = load_dag(file, load_recipes(recipe_dirs))
-    table = SCM(dag).sample(count, seed=seed, split=split, start=start)
+    model = SCM(load_dag(file, load_recipes(recipe_dirs)))
+    if shifted:
+        model = model.shift(read_changes("--shift", shifted))
+    if held:
+        model = model.do(read_changes("--do", held))
+    if given is not None:
+        model = model.given(given)
+    table = model.sample(count, seed=seed, split=split, start=start)
     table.write(output, noise=noise)
-    click.echo(f"{output}: {count} draws of {dag.name}, seed {seed}, split {split}", err=True)
+    click.echo(f"{output}: {count} draws of {model.dag.name}, seed {seed}, split {split}", err=True)

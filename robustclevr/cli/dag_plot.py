@@ -13,10 +13,8 @@ SUFFIXES = (".svg", ".png", ".graphml")
 
 @click.command("plot")
 @click.argument("file")
-@click.option("--do", "held", multiple=True, metavar="N.P=V", help="Draw it held at a value.")
-@click.option(
-    "--shift", "shifted", multiple=True, metavar="N.E=DIST", help="Draw it with this replaced."
-)
+@options.do
+@options.shift
 @options.recipes
 @click.option(
     "-o",

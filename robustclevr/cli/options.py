@@ -67,3 +67,19 @@ workers = click.option(
     default=None,
     help="Processes; default: one a core. The result is the same.",
 )
+
+do = click.option(
+    "--do",
+    "held",
+    multiple=True,
+    metavar="N.P=V",
+    help="Hold parameter P of node N at V; what lies below responds.",
+)
+
+shift = click.option(
+    "--shift",
+    "shifted",
+    multiple=True,
+    metavar="N.E=DIST",
+    help="Replace noise E of node N by a distribution, or a parameter by a formula.",
+)

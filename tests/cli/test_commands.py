@@ -68,6 +68,24 @@ def test_dag_sample_writes_the_same_draws_as_csv_and_parquet(robustclevr, tmp_pa
     assert values == table.column("gamma.gamma").to_pylist()
 
 
+def test_dag_sample_under_interventions(robustclevr, tmp_path):
+    def draw(*changes):
+        file = tmp_path / "draws.parquet"
+        words = ("dag", "sample", "chain-uniform", "-n", 50, "--noise", "-o", file)
+        assert robustclevr(*words, *changes).code == 0
+        return pq.read_table(file).to_pydict()
+
+    plain = draw()
+    held = draw("--do", "gaussian_blur.size=9")
+    assert held["gaussian_blur.size"] == [9] * 50
+    assert held["clouds.factor"] == plain["clouds.factor"]
+    assert held["gamma.gamma"] != plain["gamma.gamma"]
+    shifted = draw("--shift", "clouds.h=HalfNormal(0.6)")
+    doubled = [2 * value for value in plain["clouds.noise.h"]]
+    assert shifted["clouds.noise.h"] == pytest.approx(doubled)
+    assert min(draw("--given", "clouds.factor > 0.2")["clouds.factor"]) > 0.2
+
+
 def test_doctor_looks_at_a_blender_that_is_not_there(robustclevr, tmp_path):
     finished = robustclevr("doctor", "--blender", tmp_path / "none", "--json")
     assert finished.code == 3
