@@ -34,12 +34,23 @@ class GaveUpError(RobustClevrError):
     """The renderer died too often in a row."""
 
 
+@dataclass(frozen=True)
+class _Probe:
+    """What was rendered to choose a sample among candidates."""
+
+    choice: Choice
+    render: Render
+    startup_s: float
+    total_s: float
+
+
 @dataclass
 class _Flight:
-    """One sample on its way through the pipeline."""
+    """One sample on its way through the pipeline; ``plan_s`` includes the probe."""
 
     plan: Plan
     plan_s: float
+    probe: _Probe | None = None
     startup_s: float = 0.0
     process: BlenderProcess | None = None
 
@@ -119,23 +130,26 @@ class SampleMaker:
     def _plan(self, planner: Planner, split: str, index: int) -> _Flight | SampleFailure:
         started = time.monotonic()
         try:
-            choice = self._choose(planner, index) if planner.must_choose else None
-            plan = planner.plan(index, choice)
+            probe = self._probe(planner, index) if planner.must_choose else None
+            plan = planner.plan(index, None if probe is None else probe.choice)
         except _SAMPLE_ERRORS as error:
             if self._process is not None and not self._process.alive:
                 self._deaths += 1
             return SampleFailure(split, index, str(error))
-        return _Flight(plan, time.monotonic() - started)
+        return _Flight(plan, time.monotonic() - started, probe)
 
-    def _choose(self, planner: Planner, index: int) -> Choice:
+    def _probe(self, planner: Planner, index: int) -> _Probe:
         """Render the scene, composite every candidate, and take the least similar one."""
+        started = time.monotonic()
         plan, candidates = planner.probe(index)
-        process, _ = self._ready_process()
-        clean, *others = process.render(plan).images
+        process, startup_s = self._ready_process()
+        render = process.render(plan)
+        clean, *others = render.images
         reference = linear_to_srgb8(clean.pixels)
         similarity = SIMILARITIES[planner.metric]
         scores = [similarity(reference, linear_to_srgb8(image.pixels)) for image in others]
-        return planner.choose(candidates, scores)
+        choice = planner.choose(candidates, scores)
+        return _Probe(choice, render, startup_s, time.monotonic() - started)
 
     def _submit(self, flight: _Flight) -> _Flight | SampleFailure:
         try:
@@ -170,18 +184,21 @@ class SampleMaker:
         except RenderError as error:
             return _failure(flight.plan, error)
         encode_s = time.monotonic() - started
+        renders = [landed] if flight.probe is None else [landed, flight.probe.render]
+        startup_s = flight.startup_s + (flight.probe.startup_s if flight.probe else 0.0)
         seconds = {
-            **{name: float(landed.seconds[name]) for name in ("cycles", "labels", "compositor")},
-            "encode": encode_s,
-            "other": float(landed.seconds["other"]) + flight.plan_s,
-            "startup": flight.startup_s,
-            "total": clock.lap() - flight.startup_s,
+            name: sum(float(render.seconds[name]) for render in renders)
+            for name in ("cycles", "labels", "compositor", "other")
         }
+        seconds["other"] += flight.plan_s - (flight.probe.total_s if flight.probe else 0.0)
+        seconds |= {"encode": encode_s, "startup": startup_s, "total": clock.lap() - startup_s}
         versions = {"robustclevr": robustclevr.__version__, **landed.versions}
         return ParkedSample(
             index=flight.plan.index,
             fingerprint=self._job.fingerprints[flight.plan.split],
-            provenance=Provenance(versions, landed.device, seconds, landed.renders),
+            provenance=Provenance(
+                versions, landed.device, seconds, sum(render.renders for render in renders)
+            ),
             members=members,
         )
 
