@@ -136,7 +136,7 @@ def open_split(
     *,
     variants: Collection[str] = (),
     allow_missing: bool = False,
-) -> tuple[SplitFiles, int]:
+) -> SplitFiles:
     """Check that the predictions of a split are for its samples.
 
     Parameters
@@ -151,9 +151,7 @@ def open_split(
 
     Returns
     -------
-    files : SplitFiles
-    missing : int
-        How many are.
+    SplitFiles
 
     Raises
     ------
@@ -173,7 +171,7 @@ def open_split(
         videos = len(read_benchmark_json(place))
         if videos != len(keys):
             raise StoreError(f"{place}: {videos} videos, but split '{split}' has {len(keys)} clips")
-        return files, 0
+        return files
     first = targets(dataset.sample(split, 0))
     names = {target.variant for target in first}
     for variant in variants:
@@ -190,7 +188,7 @@ def open_split(
             f"{place}: {len(missing)} of {len(keys) * len(wanted)} predictions are missing: "
             f"{shown}; write them, or let them count as empty with --allow-missing"
         )
-    return files, len(missing)
+    return files
 
 
 def _holds_split(path: Path) -> bool:

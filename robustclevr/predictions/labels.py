@@ -30,11 +30,19 @@ class Prediction:
     masks : ndarray of bool, shape (T, P, H, W), or None
         For a clip whose predicted masks may lie over each other; in ``labels`` the first wins.
     reconstruction : ndarray of uint8 or float, shape (T, H, W, 3), or None
+    missing : bool
+        Whether it stands for one that is not there.
     """
 
     labels: NDArray[Any]
     masks: NDArray[np.bool_] | None = None
     reconstruction: NDArray[Any] | None = None
+    missing: bool = False
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...]) -> Prediction:
+        """Return what a missing prediction counts as: no object anywhere."""
+        return cls(np.zeros(shape, np.uint8), missing=True)
 
 
 def decode_prediction(data: bytes, suffix: str, shape: tuple[int, ...]) -> Prediction:

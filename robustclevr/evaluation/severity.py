@@ -1,0 +1,135 @@
+"""Scores against severity: binned, smoothed, and as one number.
+
+The images of one node enter, each with the severity of that node; curves leave. Severity is
+continuous, so that a curve has to be estimated: bins of equal width show the data as they are,
+a Gaussian kernel shows the trend (the RobustCLEVR paper, figure 4, draws mIoU so). In both the
+sums of a scorer are added, not its scores, so that each image counts for what it holds.
+
+The area under the curve is the mean height of the occupied bins. Unlike the mean over images it
+does not depend on how often each severity was drawn, so that two DAGs can be compared.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from robustclevr.evaluation.bootstrap import Statistic, bootstrap_rng, interval, resampled
+from robustclevr.evaluation.scorers import Scorer
+from robustclevr.metrics.overlap import FloatArray, IntArray
+
+BANDWIDTH = 0.1
+"""Standard deviation of the kernel, in severity. Chosen: the width of a bin of ten."""
+
+GRID = np.linspace(0.0, 1.0, 51)
+"""Severities at which the smooth curve is given."""
+
+_RESAMPLES = 200  # chosen: ends of intervals of a curve are drawn, not quoted
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores of one scorer against severity.
+
+    Attributes
+    ----------
+    names : tuple of str
+        S scores.
+    edges : ndarray of float64, shape (B + 1,)
+        Of the bins; the last one holds severity 1 too.
+    count : ndarray of int64, shape (B,)
+        Images a bin.
+    mean : ndarray of float64, shape (B, S)
+        Score of a bin; nan for one without a score.
+    interval : ndarray of float64, shape (2, B, S)
+    smooth : ndarray of float64, shape (51, S)
+        At :data:`GRID`; nan beyond the severities that occur.
+    area, area_interval : ndarray of float64, shapes (S,) and (2, S)
+        Mean of the occupied bins.
+    """
+
+    names: tuple[str, ...]
+    edges: FloatArray
+    count: IntArray
+    mean: FloatArray
+    interval: FloatArray
+    smooth: FloatArray
+    area: FloatArray
+    area_interval: FloatArray
+
+    @property
+    def covered(self) -> float:
+        """Share of the bins that are occupied: of [0, 1] the area is about."""
+        return float(np.mean(self.count > 0))
+
+
+def bin_edges(bins: int) -> FloatArray:
+    """Return the edges of bins of equal width on [0, 1]."""
+    return np.linspace(0.0, 1.0, bins + 1)
+
+
+def bin_numbers(severity: FloatArray, edges: FloatArray) -> IntArray:
+    """Return the bin of each severity; one on an edge lies in the bin above, 1 in the last."""
+    numbers = np.searchsorted(edges, severity, side="right") - 1
+    return np.clip(numbers, 0, len(edges) - 2).astype(np.int64)
+
+
+def severity_curve(
+    scorer: Scorer, sums: FloatArray, severity: FloatArray, *, bins: int, seed: int
+) -> Curve:
+    """Return the curve of a node's images.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    sums : ndarray of float64, shape (N, K)
+    severity : ndarray of float64, shape (N,)
+        In [0, 1].
+    bins : int
+    seed : int
+        Of the intervals.
+    """
+    edges = bin_edges(bins)
+    members = (bin_numbers(severity, edges) == np.arange(bins)[:, np.newaxis]).astype(float)
+    binned = _in_bins(scorer, members, sums)
+    drawn = resampled(binned, len(sums), _RESAMPLES, rng=bootstrap_rng(seed))
+    mean = binned(np.ones((1, len(sums))))[0]
+    return Curve(
+        names=scorer.names,
+        edges=edges,
+        count=members.sum(axis=1).astype(np.int64),
+        mean=mean,
+        interval=interval(drawn),
+        smooth=_smooth(scorer, sums, severity),
+        area=_mean_of_occupied(mean[np.newaxis])[0],
+        area_interval=interval(_mean_of_occupied(drawn)),
+    )
+
+
+def _in_bins(scorer: Scorer, members: FloatArray, sums: FloatArray) -> Statistic:
+    """Return the function from weights (B, N) to the scores of each bin (B, bins, S)."""
+
+    def binned(weights: FloatArray) -> FloatArray:
+        totals = np.stack([(weights * of_bin) @ sums for of_bin in members], axis=1)
+        return scorer.scores(totals)
+
+    return binned
+
+
+def _smooth(scorer: Scorer, sums: FloatArray, severity: FloatArray) -> FloatArray:
+    distance = (GRID[:, np.newaxis] - severity) / BANDWIDTH
+    # The nearest image has weight 1, so that none is lost to underflow far from all others.
+    distance = distance**2 - (distance**2).min(axis=1, keepdims=True)
+    curve = scorer.scores(np.exp(-0.5 * distance) @ sums)
+    inside = (severity.min() <= GRID) & (severity.max() >= GRID)
+    curve[~inside] = np.nan
+    return curve
+
+
+def _mean_of_occupied(values: FloatArray) -> FloatArray:
+    """Average over bins, axis 1; nan where none is occupied."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)
+        return np.asarray(np.nanmean(values, axis=1))
