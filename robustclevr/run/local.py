@@ -31,6 +31,7 @@ from robustclevr.run.job import (
     SampleFailure,
     SampleStarted,
 )
+from robustclevr.run.makers import holds_clips
 from robustclevr.run.samples import MAX_DEATHS
 from robustclevr.run.shards import ShardTask
 
@@ -40,6 +41,8 @@ _WORKER_CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from robustclevr.run.local_worker import main; main(*map(int, sys.argv[2:]))"
 )
+# Each core has a worker that makes clips: numpy's own threads would only stand in its way.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _LEASED_WAIT_S = 1.0
 _STOP_TIMEOUT_S = 15.0  # chosen: a worker ends as soon as its file is written
 
@@ -129,6 +132,7 @@ class _Pool:
                 [*command, str(theirs.fileno()), str(os.getpid())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                env={**_ONE_THREAD, **os.environ} if holds_clips(self._job.splits) else None,
             )
         worker = _Worker(process, ours)
         self._workers.append(worker)

@@ -51,4 +51,4 @@ def sample_maker(job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEven
 
 def holds_clips(splits: Sequence[SplitSpec]) -> bool:
     """Tell whether samples are clips, which need no Blender."""
-    return all(split.video is not None for split in splits)
+    return any(split.video is not None for split in splits)

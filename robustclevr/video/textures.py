@@ -153,13 +153,16 @@ class _UnusableError(Exception):
 @lru_cache(maxsize=1)
 def _open(folder: str, name: str) -> NDArray[np.uint8]:
     """Decode one picture as sRGB, shape (H, W, 3)."""
+    path = Path(folder, name)
     try:
-        with Image.open(Path(folder, name)) as picture:
+        with Image.open(path) as picture:
             if picture.width * picture.height > _MOST_PIXELS:
                 raise _UnusableError(f"{picture.width}x{picture.height} px, too large")
             return np.asarray(picture.convert("RGB"))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise _UnusableError(f"cannot be decoded ({error})") from None
+        # The reason goes into the clip's record, which must not tell where the folder stands.
+        reason = str(error).replace(str(path), name)
+        raise _UnusableError(f"cannot be decoded ({reason})") from None
 
 
 def texture_pixels(texture: Texture, folder: str | None, side: int) -> NDArray[np.uint8]:
