@@ -30,6 +30,15 @@ SAMPLES = {
         "test-uniform": 1000,
     },
 }
+CLIPS = {
+    "vmds": {"train": 10_000, "val": 1000, "test": 1000},
+    "vmds-weis2021": {"train": 10_000, "val": 1000, "test": 1000},
+    "vmds-challenge": {"occlusion": 1000, "same_color": 1000, "small": 1000, "large": 1000},
+    "vmds-ood": {"rotation": 1000, "color": 1000, "size": 1000},
+    "vmds-mixed": {"train": 10_000, "val": 1000, "test": 1000},
+    "texvmds": {"train": 10_000, "val": 1000, "test": 1000},
+    "spmot": {"train": 9600, "val": 384, "test": 1000},
+}
 DAGS = {
     "robustclevr-iid-uniform": "tree-uniform",
     "robustclevr-iid-halfnormal": "tree-halfnormal",
@@ -44,7 +53,7 @@ def recipes() -> Mapping[str, LoadedRecipe]:
 
 
 def test_every_entry_is_listed_here() -> None:
-    assert SAMPLES.keys() <= list_datasets().keys()
+    assert (SAMPLES | CLIPS).keys() <= list_datasets().keys()
 
 
 @pytest.mark.parametrize("name", list_datasets())
@@ -70,6 +79,44 @@ def test_the_sizes_are_those_of_the_original(
         require_built(split)
         assert split.scene.objects == (3, 10)
         assert split.outputs == ("image", "mask")
+
+
+@pytest.mark.parametrize("name", CLIPS)
+def test_clips_have_the_sizes_and_numbers_of_their_papers(
+    name: str, recipes: Mapping[str, LoadedRecipe]
+) -> None:
+    dataset = load_dataset(name, recipes)
+    assert {split.name: split.samples for split in dataset.splits} == CLIPS[name]
+    for split in dataset.splits:
+        require_built(split)
+        options = split.video
+        assert options is not None
+        assert split.outputs == ("image", "mask", "amodal")
+        assert (options.height, options.width) == (64, 64)
+        long = name in ("vmds", "vmds-weis2021") and split.name == "test"
+        assert options.frames == (20 if long else 10)
+        if name != "spmot":
+            assert options.sprites[1] == 4
+            assert options.edges == ("bilinear" if name == "vmds-weis2021" else "coverage")
+
+
+def test_scenarios_of_the_named_sets(recipes: Mapping[str, LoadedRecipe]) -> None:
+    for name in ("vmds-challenge", "vmds-ood"):
+        for split in load_dataset(name, recipes).splits:
+            assert split.video is not None
+            assert list(split.video.scenarios) == [split.name]
+    for split in load_dataset("vmds-mixed", recipes).splits:
+        assert split.video is not None
+        assert list(split.video.scenarios) == ["size", "rotation", "color"]
+
+
+def test_the_test_clips_of_spmot_are_the_authors_own(recipes: Mapping[str, LoadedRecipe]) -> None:
+    streams = {
+        split.name: split.video.stream
+        for split in load_dataset("spmot", recipes).splits
+        if split.video is not None
+    }
+    assert streams == {"train": "own", "val": "own", "test": "torch-seed-0"}
 
 
 @pytest.mark.parametrize(("name", "dag"), DAGS.items())
