@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -13,15 +13,15 @@ from robustclevr.spec.schema import Section, show, wrong
 class VideoFile(Section):
     """``video:``; None stands for a key that is not given.
 
-    Only types are fixed here: which words and numbers are allowed, the video package says.
+    Which numbers are allowed, and which go together, the video package says.
     """
 
     frames: int | None = Field(default=None, description="Frames of a clip.")
     height: int | None = Field(default=None, description="[px]")
     width: int | None = Field(default=None, description="[px]")
     sprites: list[int] | None = Field(default=None, description="Least and most number of sprites.")
-    counts: str | None = Field(default=None, description="balanced, uniform")
-    edges: str | None = Field(default=None, description="coverage, bilinear, cubic, hard")
+    counts: Literal["balanced", "uniform"] | None = None
+    edges: Literal["coverage", "bilinear", "cubic", "hard"] | None = None
     mask_threshold: float | None = Field(default=None, description="Of alpha, in [0, 1).")
     tau_frames: float | None = Field(default=None, description="Time constant. [frame]")
     sigma_px: float | None = Field(default=None, description="Size of the motion. [px]")
@@ -31,8 +31,12 @@ class VideoFile(Section):
     textures: str | None = Field(
         default=None, description="Folder of pictures to fill sprites with."
     )
-    stream: str | None = Field(default=None, description="spmot only: own, torch-seed-0")
-    sampling: str | None = Field(default=None, description="spmot only: aligned, odd-even")
+    stream: Literal["own", "torch-seed-0"] | None = Field(
+        default=None, description="Of spmot alone."
+    )
+    sampling: Literal["aligned", "odd-even"] | None = Field(
+        default=None, description="Of spmot alone."
+    )
 
 
 def _scenario(value: Any) -> dict[str, dict[str, Any]]:

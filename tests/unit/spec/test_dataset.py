@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import typing
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from robustclevr.spec import (
     require_built,
     split_from_document,
 )
+from robustclevr.spec.split import SPRITE_FAMILIES
+from robustclevr.spec.video_schema import VideoFile
+from robustclevr.video import options
 
 Recipes = Mapping[str, LoadedRecipe]
 
@@ -708,3 +712,17 @@ def test_a_dataset_that_does_not_exist(recipes: Recipes) -> None:
         load_dataset("demmo", recipes)
     with pytest.raises(SpecError, match=r"^nowhere/x\.yaml: no such file$"):
         load_dataset("nowhere/x.yaml", recipes)
+
+
+def test_the_words_of_clips_are_those_of_the_video_package() -> None:
+    fields = VideoFile.model_fields
+    for key, words in {
+        "counts": options.COUNTS,
+        "edges": options.EDGES,
+        "stream": options.STREAMS,
+        "sampling": options.SAMPLINGS,
+    }.items():
+        (literal, _) = typing.get_args(fields[key].annotation)
+        assert typing.get_args(literal) == words
+    assert {*options.DEFAULTS, "sigma_px", "margin_px"} == set(fields)
+    assert options.FAMILIES == SPRITE_FAMILIES
