@@ -7,9 +7,14 @@ half of full white: out = (1 + c/100) (in + bright/100) - c/200. At the authors'
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -59,3 +64,17 @@ def build(context: CompositorContext) -> Socket:
         },
     )
     return node.outputs["Image"]
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Do the same with numpy, as Blender's node calculates."""
+    bright, contrast = float(params["bright"]) / 100.0, float(params["contrast"]) / 100.0
+    if contrast > 0.0:
+        slope = 1.0 / (1.0 - contrast)
+        offset = slope * (bright - contrast / 2.0)
+    else:
+        slope = 1.0 + contrast
+        offset = slope * bright - contrast / 2.0
+    return image * np.float32(slope) + np.float32(offset)

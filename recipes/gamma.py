@@ -9,9 +9,14 @@ authors' largest exponent, 3, would be too large a unit for that.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -40,3 +45,11 @@ RECIPE = Recipe(
 def build(context: CompositorContext) -> Socket:
     """Raise red, green and blue to the power ``gamma``."""
     return context.gamma(context.image, context.number("gamma"))
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Do the same with numpy."""
+    raised = np.power(np.maximum(image, 0.0), np.float32(params["gamma"]))
+    return np.where(image > 0.0, raised, image)

@@ -8,9 +8,14 @@ each pixel shows one pixel of the image before, so its label is that pixel's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -64,3 +69,20 @@ def _vector(
     for socket, value in zip(node.inputs[1:], others, strict=False):
         socket.default_value = value if isinstance(value, tuple) else (value, value, value)
     return node.outputs[0]
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Do the same with numpy."""
+    block = 1.0 / float(params["scale"])
+    rows, columns = (_middles(length, block) for length in image.shape[:2])
+    upwards = len(rows) - 1 - rows[::-1]  # blocks start at the bottom
+    return image[upwards][:, columns]
+
+
+def _middles(length: int, block: float) -> NDArray[np.int64]:
+    """Return, for each pixel, that in the middle of its block."""
+    number = np.floor((np.arange(length) + 0.5) / block)
+    place = np.minimum((number + 0.5) * block + TIE_PX, length - 0.5)
+    return place.astype(np.int64)

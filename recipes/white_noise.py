@@ -9,9 +9,14 @@ the distribution is the same (measured on bpy 4.5 against the texture itself).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -47,3 +52,13 @@ def build(context: CompositorContext) -> Socket:
         grain = context.math("MULTIPLY", digit, grain)
     gray = context.combine(grain, grain, grain)
     return context.mix("ADD", context.number("factor"), context.image, gray)
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Add grain of the same distribution with numpy; other numbers than Blender's."""
+    rng = np.random.Generator(np.random.Philox(seed))
+    digits = rng.integers(DIGITS, size=(3, *image.shape[:2])).astype(np.float32)
+    grain = digits.prod(axis=0) * np.float32(params["factor"]) * np.float32((DIGITS - 1.0) ** -3)
+    return image + grain[..., np.newaxis]
