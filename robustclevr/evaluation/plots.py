@@ -37,7 +37,7 @@ _TITLES: Mapping[str, str] = {
 }
 # The colors stay apart for people who do not tell red from green.
 _COLORS = ("#1f5fa8", "#d0701c")
-_GREY = "#b8b8b8"
+_GREY = "#dcdcdc"
 _COLUMNS = 4
 _PANEL_IN = (3.0, 2.5)  # chosen: four panels fill a page
 _STABLE: Any = {"svg.hashsalt": "robustclevr", "svg.fonttype": "none", "font.size": 8}
@@ -72,20 +72,19 @@ def _bars(models: Mapping[str, Summary]) -> Figure:
     names = [HEADLINES[group] for group in first.metrics]
     variants = list(first.by_variant)
     height = 0.8 + 0.22 * len(variants) * len(models)
-    figure = Figure((1.5 + 2.6 * len(names), max(1.8, height)), layout="constrained")
-    panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
+    figure, panels = _panels(1, len(names), (2.6, max(1.2, height)), left_in=1.3)
     for axes, name in zip(panels, names, strict=True):
         for number, (model, summary) in enumerate(models.items()):
             shift = (number - (len(models) - 1) / 2) * 0.8 / len(models)
             places = np.arange(len(variants)) + shift
             _draw_bars(axes, places, list(summary.by_variant.values()), name, number, model, models)
-        axes.set_yticks(range(len(variants)), variants)
+        axes.set_yticks(range(len(variants)), variants if axes is panels[0] else [])
+        axes.set_ylim(len(variants) - 0.5, -0.5)
         axes.set_title(_TITLES[name])
         axes.grid(axis="x", color="#e4e4e4")
         axes.set_axisbelow(True)
-    panels[0].invert_yaxis()
     if len(models) > 1:
-        panels[0].legend()
+        _legend(figure, panels[0])
     return figure
 
 
@@ -111,20 +110,24 @@ def _curves(models: Mapping[str, Summary], group: str, name: str) -> Figure:
     nodes = [node for node, of in first.curves.items() if group in of]
     columns = min(_COLUMNS, len(nodes))
     rows = math.ceil(len(nodes) / columns)
-    size = (max(4.0, _PANEL_IN[0] * columns), _PANEL_IN[1] * rows + 0.4)
-    figure = Figure(size, layout="constrained")
-    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).reshape(-1)
+    figure, panels = _panels(rows, columns, _PANEL_IN, left_in=0.7)
+    low, high = _range(
+        [summary.curves[node][group] for summary in models.values() for node in nodes], name
+    )
     for axes, node in zip(panels, nodes, strict=False):
         _draw_counts(axes, first.curves[node][group])
         for number, (model, summary) in enumerate(models.items()):
             _draw_curve(axes, summary.curves[node][group], name, number, model)
-        axes.set_title(node)
+        axes.set_title(f"{node} ({_areas(models, node, group, name)})")
         axes.set_xlim(0, 1)
+        axes.set_ylim(low, high)
     for axes in panels[len(nodes) :]:
         axes.set_visible(False)
-    figure.supxlabel("severity")
-    figure.supylabel(_TITLES[name])
-    panels[0].legend(loc="best", fontsize=7)
+    for axes in panels[-columns:]:
+        axes.set_xlabel("severity")
+    for axes in panels[::columns]:
+        axes.set_ylabel(_TITLES[name])
+    _legend(figure, panels[0])
     return figure
 
 
@@ -137,20 +140,63 @@ def _draw_curve(axes: Axes, curve: Curve, name: str, number: int, model: str) ->
     axes.errorbar(
         centres[there], values, yerr=lengths, fmt="o", ms=3, lw=0.8, color=color, alpha=0.7
     )
-    label = f"{model}: area {curve.area[k]:.3f}"
-    axes.plot(GRID, curve.smooth[:, k], color=color, lw=1.5, label=label)
-    axes.legend(loc="best", fontsize=6)
+    axes.plot(GRID, curve.smooth[:, k], color=color, lw=1.5, label=model)
 
 
 def _draw_counts(axes: Axes, curve: Curve) -> None:
-    """Draw the share of images in each bin behind the curves, on a scale of its own."""
-    behind = axes.twinx()
-    widths = np.diff(curve.edges)
-    behind.bar(curve.edges[:-1], curve.count, widths, align="edge", color=_GREY, alpha=0.35)
-    behind.set_ylim(0, max(1, int(curve.count.max())) * 4)
-    behind.set_yticks([])
-    axes.set_zorder(behind.get_zorder() + 1)
-    axes.patch.set_visible(False)
+    """Draw how many images each bin has, at the foot of the panel: the fullest a quarter high."""
+    heights = 0.25 * curve.count / max(1, int(curve.count.max()))
+    axes.bar(
+        curve.edges[:-1],
+        heights,
+        np.diff(curve.edges),
+        align="edge",
+        color=_GREY,
+        transform=axes.get_xaxis_transform(),
+        zorder=0,
+    )
+
+
+def _areas(models: Mapping[str, Summary], node: str, group: str, name: str) -> str:
+    curves = [summary.curves[node][group] for summary in models.values()]
+    return " / ".join(f"{curve.area[curve.names.index(name)]:.3f}" for curve in curves)
+
+
+def _range(curves: Sequence[Curve], name: str) -> tuple[float, float]:
+    """Return the ends of the axis of a score: all that is drawn, and 0."""
+    drawn = [
+        part[..., curve.names.index(name)].reshape(-1)
+        for curve in curves
+        for part in (curve.mean, curve.interval, curve.smooth)
+    ]
+    values = np.append(np.concatenate(drawn), 0.0)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    space = 0.05 * (high - low) or 0.05
+    return low - space, high + space
+
+
+def _panels(
+    rows: int, columns: int, panel_in: tuple[float, float], *, left_in: float
+) -> tuple[Figure, Any]:
+    """Return a figure of panels of one size; room is left for names at the left and a legend."""
+    bottom, top, gap = 0.5, 0.6, 0.55  # inches
+    width = left_in + columns * panel_in[0] + 0.15
+    height = bottom + rows * panel_in[1] + top
+    figure = Figure((width, height))
+    panels = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    figure.subplots_adjust(
+        left=left_in / width,
+        right=1 - 0.15 / width,
+        bottom=bottom / height,
+        top=1 - top / height,
+        wspace=0.45 / panel_in[0],
+        hspace=gap / panel_in[1],
+    )
+    return figure, panels
+
+
+def _legend(figure: Figure, axes: Axes) -> None:
+    figure.legend(*axes.get_legend_handles_labels(), loc="upper right", ncols=2, frameon=False)
 
 
 def _svg(figure: Figure) -> bytes:

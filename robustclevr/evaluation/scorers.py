@@ -8,7 +8,7 @@ of a set, of a bin of severities, or of a resampled set.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, fields
 from typing import Any
 
@@ -152,7 +152,9 @@ class TrackingScorer(Scorer):
 
     def scores(self, sums: FloatArray) -> FloatArray:
         """Return the scores of the counts."""
-        return _by_row(sums, lambda row: TrackingCounts(*row.tolist()).scores(), self.names)
+        rows = sums.reshape(-1, sums.shape[-1]).tolist()
+        made = [list(TrackingCounts(*row).scores().values()) for row in rows]
+        return np.array(made, np.float64).reshape(*sums.shape[:-1], len(self.names))
 
 
 class ClassScorer(Scorer):
@@ -176,11 +178,9 @@ class ClassScorer(Scorer):
 
     def scores(self, sums: FloatArray) -> FloatArray:
         """Return the scores of the areas."""
-
-        def of_row(row: NDArray[Any]) -> Mapping[str, float]:
-            return ClassAreas(*np.split(row, 4)).scores()
-
-        return _by_row(sums, of_row, ("miou", "fb_iou", "miou_chance", "fb_iou_chance"))
+        by_field = sums.reshape(*sums.shape[:-1], len(fields(ClassAreas)), len(SHAPES))
+        areas: Any = np.moveaxis(by_field, -2, 0)
+        return ClassAreas(*areas).score_array()
 
 
 def make_scorer(name: str, rules: TrackingRules) -> Scorer:
@@ -227,12 +227,6 @@ def partners(truth: NDArray[Any], predicted: NDArray[Any], n_objects: int) -> In
 def _masks(labels: NDArray[Any], names: IntArray) -> NDArray[np.bool_]:
     """Return the mask of each label, one behind the other; that of -1 is empty."""
     return np.asarray(labels.astype(np.int64) == names.reshape(-1, *[1] * labels.ndim))
-
-
-def _by_row(sums: FloatArray, score: Any, names: Sequence[str]) -> FloatArray:
-    rows = sums.reshape(-1, sums.shape[-1])
-    made = [[found[name] for name in names] for found in map(score, rows)]
-    return np.array(made, np.float64).reshape(*sums.shape[:-1], len(names))
 
 
 def _require_length(target: Target, rules: TrackingRules) -> None:

@@ -26,6 +26,9 @@ BANDWIDTH = 0.1
 GRID = np.linspace(0.0, 1.0, 51)
 """Severities at which the smooth curve is given."""
 
+_ROUNDING = 1e-9
+"""A severity so little below an edge is on it: many parameters are drawn from few values."""
+
 _RESAMPLES = 200  # chosen: ends of intervals of a curve are drawn, not quoted
 
 
@@ -67,12 +70,12 @@ class Curve:
 
 def bin_edges(bins: int) -> FloatArray:
     """Return the edges of bins of equal width on [0, 1]."""
-    return np.linspace(0.0, 1.0, bins + 1)
+    return np.arange(bins + 1) / bins
 
 
 def bin_numbers(severity: FloatArray, edges: FloatArray) -> IntArray:
     """Return the bin of each severity; one on an edge lies in the bin above, 1 in the last."""
-    numbers = np.searchsorted(edges, severity, side="right") - 1
+    numbers = np.searchsorted(edges - _ROUNDING, severity, side="right") - 1
     return np.clip(numbers, 0, len(edges) - 2).astype(np.int64)
 
 

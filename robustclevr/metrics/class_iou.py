@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from robustclevr.metrics.overlap import FloatArray, IntArray
 
+SCORES = ("miou", "fb_iou", "miou_chance", "fb_iou_chance")
+
 
 @dataclass(frozen=True)
 class ClassAreas:
@@ -65,27 +67,39 @@ class ClassAreas:
             marks, class by class, as many pixels as this one, but at random (equation 8).
             nan where there is nothing to divide by: no foreground or no background at all.
         """
+        return dict(zip(SCORES, self.score_array().tolist(), strict=True))
+
+    def score_array(self) -> FloatArray:
+        """Return the scores of many sets, in the order of :data:`SCORES`.
+
+        Returns
+        -------
+        ndarray of float64, shape (..., 4)
+            For areas of shape (..., C).
+        """
         shared = self.shared.astype(np.float64)
         by_chance = _quotients(self.truth * self.predicted.astype(np.float64), self.pixels)
-        return {
-            "miou": self._miou(shared),
-            "fb_iou": self._fb_iou(shared),
-            "miou_chance": self._miou(by_chance),
-            "fb_iou_chance": self._fb_iou(np.nan_to_num(by_chance)),
-        }
+        scores = (
+            self._miou(shared),
+            self._fb_iou(shared),
+            self._miou(by_chance),
+            self._fb_iou(np.nan_to_num(by_chance)),
+        )
+        return np.stack(scores, axis=-1)
 
-    def _miou(self, shared: FloatArray) -> float:
+    def _miou(self, shared: FloatArray) -> FloatArray:
         values = _quotients(shared, self.truth + self.predicted - shared)
-        occurring = values[~np.isnan(values)]
-        return float(occurring.mean()) if occurring.size else math.nan
+        occurring = ~np.isnan(values)
+        total = np.where(occurring, values, 0.0).sum(axis=-1)
+        return _quotients(total, occurring.sum(axis=-1))
 
-    def _fb_iou(self, shared: FloatArray) -> float:
+    def _fb_iou(self, shared: FloatArray) -> FloatArray:
         either = self.truth + self.predicted - shared
         # What is neither, over what is not both.
         neither, not_both = self.pixels - either, self.pixels - shared
-        foreground = _quotients(shared.sum(), either.sum())
-        background = _quotients(neither.sum(), not_both.sum())
-        return float((foreground + background) / 2)
+        foreground = _quotients(shared.sum(axis=-1), either.sum(axis=-1))
+        background = _quotients(neither.sum(axis=-1), not_both.sum(axis=-1))
+        return np.asarray((foreground + background) / 2)
 
 
 def class_areas(
