@@ -38,6 +38,7 @@ RECIPE = Recipe(
     summary="smear along a line, a turn or a zoom",
     stage="image",
     geometry="keeps",
+    mask_instant="shutter start",
     parameters=(
         Parameter(
             name="distance",

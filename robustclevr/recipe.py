@@ -100,6 +100,9 @@ class Recipe:
     needs : tuple of str
         Further passes, such as ``depth``.
     """
+    mask_instant : str
+        For a recipe that shows a span of time: which instant of it the labels show, such as
+        ``shutter center``. Empty for all others.
 
     id: str
     summary: str
@@ -108,6 +111,7 @@ class Recipe:
     parameters: tuple[Parameter, ...]
     needs: tuple[str, ...] = ()
 
+    mask_instant: str = ""
     def parameter(self, name: str) -> Parameter:
         """Return the parameter called ``name``; KeyError if there is none."""
         for parameter in self.parameters:

@@ -168,11 +168,23 @@ class CompositorContext:
         node = self.node("CompositorNodeImageCoordinates", {"Image": self.image})
         return node.outputs["Pixel"]
 
-    def white_noise(self) -> tuple[Socket, Socket, Socket]:
-        """Return three independent numbers a pixel, uniform in [0, 1), that follow the seed."""
+    def white_noise(self, layer: int = 0) -> tuple[Socket, Socket, Socket]:
+        """Return three independent numbers a pixel, uniform in [0, 1), that follow the seed.
+
+        Parameters
+        ----------
+        layer : int
+            Another one gives other numbers, for recipes that need more than three.
+        """
+        place = self.pixel_coordinates()
+        if layer:
+            shifted = self.node("ShaderNodeVectorMath", operation="ADD")
+            self.feed(shifted.inputs[0], place)
+            shifted.inputs[1].default_value = (0.0, 0.0, float(layer))
+            place = shifted.outputs[0]
         node = self.node(
             "ShaderNodeTexWhiteNoise",
-            {"Vector": self.pixel_coordinates(), "W": float(self.seed)},
+            {"Vector": place, "W": float(self.seed)},
             noise_dimensions="4D",
         )
         return self.channels(node.outputs["Color"])[:3]

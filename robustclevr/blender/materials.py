@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 import bpy
 
-from robustclevr.blender.compat import enable_nodes
+from robustclevr.blender.shader_nodes import new_material
 
 RUBBER_IOR = 1.2  # the group's default in Rubber.blend
 RUBBER_ROUGHNESS = 0.35**0.5
@@ -28,37 +27,9 @@ METAL_ANISOTROPY = 0.25
 GROUND_GREY = 0.8  # what Cycles gives a mesh without a material: CLEVR's ground has none
 
 
-class _Nodes:
-    """A node tree under construction."""
-
-    def __init__(self, tree: Any) -> None:
-        self.tree = tree
-        tree.nodes.clear()
-
-    def add(self, kind: str, properties: Mapping[str, object] | None = None, **inputs: Any) -> Any:
-        """Add a node; an input takes a socket or a value, and is named with _ for a space."""
-        node = self.tree.nodes.new(kind)
-        for name, value in (properties or {}).items():
-            setattr(node, name, value)
-        for name, value in inputs.items():
-            socket = node.inputs[name.replace("_", " ")]
-            if isinstance(value, bpy.types.NodeSocket):
-                self.tree.links.new(value, socket)
-            else:
-                socket.default_value = value
-        return node
-
-    def mix(self, factor: Any, first: Any, second: Any) -> Any:
-        """Mix two shaders; factor is the share of the second."""
-        node = self.add("ShaderNodeMixShader", Fac=factor)
-        self.tree.links.new(first, node.inputs[1])
-        self.tree.links.new(second, node.inputs[2])
-        return node.outputs[0]
-
-
 def rubber() -> bpy.types.Material:
     """Return rubber: diffuse with a velvety rim, under a rough dielectric coat."""
-    material, nodes = _new_material("rubber")
+    material, nodes = new_material("rubber")
     color = nodes.add("ShaderNodeObjectInfo").outputs["Color"]
     diffuse = nodes.add("ShaderNodeBsdfDiffuse", Color=color, Roughness=0.0)
     velvet = nodes.add(
@@ -83,7 +54,7 @@ def rubber() -> bpy.types.Material:
 
 def metal() -> bpy.types.Material:
     """Return metal: a sharp and a rough reflection, both tinted."""
-    material, nodes = _new_material("metal")
+    material, nodes = new_material("metal")
     color = nodes.add("ShaderNodeObjectInfo").outputs["Color"]
     rough, sharp = (
         nodes.add(
@@ -103,7 +74,7 @@ def metal() -> bpy.types.Material:
 
 def plain_ground() -> bpy.types.Material:
     """Return the ground's plain matte grey."""
-    material, nodes = _new_material("ground")
+    material, nodes = new_material("ground")
     grey = (GROUND_GREY, GROUND_GREY, GROUND_GREY, 1.0)
     diffuse = nodes.add("ShaderNodeBsdfDiffuse", Color=grey, Roughness=0.0)
     nodes.add("ShaderNodeOutputMaterial", Surface=diffuse.outputs[0])
@@ -114,8 +85,3 @@ MATERIALS: Mapping[str, Callable[[], bpy.types.Material]] = MappingProxyType(
     {"rubber": rubber, "metal": metal}
 )
 """Material name of a scene object to what makes it."""
-
-
-def _new_material(name: str) -> tuple[bpy.types.Material, _Nodes]:
-    material = bpy.data.materials.new(name)
-    return material, _Nodes(enable_nodes(material))

@@ -19,7 +19,10 @@ SCENE = 11
 RECIPES = {
     name: loaded for name, loaded in load_recipes().items() if loaded.recipe.stage == "image"
 }
-SEEDED = {"clouds", "white_noise"}
+SEEDED = {"clouds", "underexposure", "white_noise"}
+
+DEPTH = np.linspace(14.0, 7.0, HEIGHT * WIDTH, dtype=np.float32).reshape(HEIGHT, WIDTH)
+"""Stands for the depth pass: further away at the top, as over CLEVR's ground. [m]"""
 
 pytestmark = pytest.mark.blender
 every_recipe = pytest.mark.parametrize("name", RECIPES)
