@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,10 +100,10 @@ class Recipe:
     parameters : tuple of Parameter
     needs : tuple of str
         Further passes, such as ``depth``.
-    """
     mask_instant : str
         For a recipe that shows a span of time: which instant of it the labels show, such as
         ``shutter center``. Empty for all others.
+    """
 
     id: str
     summary: str
@@ -110,8 +111,8 @@ class Recipe:
     geometry: Literal["keeps", "warps"]
     parameters: tuple[Parameter, ...]
     needs: tuple[str, ...] = ()
-
     mask_instant: str = ""
+
     def parameter(self, name: str) -> Parameter:
         """Return the parameter called ``name``; KeyError if there is none."""
         for parameter in self.parameters:
@@ -136,7 +137,8 @@ class LoadedRecipe:
     digest : str
         sha256 of the file.
     build : callable
-        ``build(context)``: see ``robustclevr.blender.compositor``.
+        ``build(context)``: see ``robustclevr.blender`` (``compositor``, ``scene_context``) and,
+        for recipes of stage ``encoded``, ``robustclevr.imaging.encoded``.
     apply : callable or None
         ``apply(image, params, seed)``: numpy twin on scene-linear float32 (H, W, 3).
     shipped : bool
@@ -220,6 +222,41 @@ def get_recipe(recipes: Mapping[str, LoadedRecipe], recipe_id: str) -> LoadedRec
     if recipe_id not in recipes:
         raise SpecError.single(f"unknown recipe '{recipe_id}'", hint=suggest(recipe_id, recipes))
     return recipes[recipe_id]
+
+
+def call_build(loaded: LoadedRecipe, context: Any) -> Any:
+    """Call ``build(context)`` and return what it returns.
+
+    Raises
+    ------
+    RecipeError
+        If it raises; names the recipe's file and line.
+    """
+    try:
+        return loaded.build(context)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(loaded.path)]
+        line = lines[-1] if lines else first_line(loaded)
+        raise RecipeError(f"{loaded.path}:{line}: {type(error).__name__}: {error}") from error
+
+
+def first_line(loaded: LoadedRecipe) -> int:
+    """Return the line on which ``build`` begins."""
+    code = getattr(loaded.build, "__code__", None)
+    return code.co_firstlineno if code else 1
+
+
+def parameters_at(
+    height: int, parameters: Mapping[str, Value], loaded: LoadedRecipe
+) -> dict[str, Value]:
+    """Return a step's parameters with those in pixels scaled from 240 rows to ``height``."""
+    scale = height / REFERENCE_HEIGHT_PX
+    in_pixels = {entry.name for entry in loaded.recipe.parameters if entry.unit == "px"}
+    return {
+        name: float(value) * scale if name in in_pixels else value
+        for name, value in parameters.items()
+    }
 
 
 def _import_file(path: Path) -> ModuleType:

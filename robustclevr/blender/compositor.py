@@ -8,9 +8,7 @@ itself, bit for bit (tested for every recipe).
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,11 +19,21 @@ from numpy.typing import NDArray
 
 from robustclevr.blender import compat
 from robustclevr.blender.context import CompositorContext, Socket
+from robustclevr.blender.images import coordinate_images, gray_image, held, load_image, read_exr
 from robustclevr.errors import RecipeError, RenderError
-from robustclevr.recipe import REFERENCE_HEIGHT_PX, LoadedRecipe
+from robustclevr.recipe import LoadedRecipe, call_build, first_line, parameters_at
 from robustclevr.records import Step, Value
 
-_NO_PASSES: Mapping[str, Any] = MappingProxyType({})
+__all__ = ["Compositor", "append_step", "read_exr"]
+
+Passes = Mapping[str, NDArray[np.float32]]
+"""What is known of each pixel beside its color, by name: shape (H, W), row 0 on top."""
+
+_NO_PASSES: Passes = MappingProxyType({})
+
+_NOWHERE = 1e6
+"""Stands in a pass for infinity, and where pixels came in from outside the image. Chosen: far
+beyond any scene, and finite, so that no recipe has to beware of infinity."""
 
 _TIE = 1e-3
 """Added to source positions before rounding down: a shift by exactly half a pixel then goes the
@@ -65,7 +73,7 @@ class Compositor:
         height: int,
         width: int,
         *,
-        passes: Mapping[str, Path] = _NO_PASSES,
+        passes: Passes = _NO_PASSES,
     ) -> Path:
         """Apply steps in order to an image.
 
@@ -78,8 +86,9 @@ class Compositor:
             clean image bit for bit.
         height, width : int
             Size of the image. [px]
-        passes : mapping of str to Path
-            Images of the further passes that recipes need.
+        passes : mapping of str to ndarray of float32, shape (height, width)
+            Further passes that recipes need, as seen in ``exr``; the same at every call before
+            :meth:`clear`. They move with the pixels.
 
         Returns
         -------
@@ -94,11 +103,14 @@ class Compositor:
         """
         image = exr
         done: tuple[StepKey, ...] = ()
+        before: list[Step] = []
         for step in _active(steps):
             done = (*done, _key(step))
             if (exr, done) not in self._made:
-                self._made[exr, done] = self._run(image, step, height, width, passes)
+                found = self._needed(step, passes, before)
+                self._made[exr, done] = self._run(image, step, height, width, found)
             image = self._made[exr, done]
+            before.append(step)
         return image
 
     def read_pixels(self, exr: Path) -> NDArray[np.float32]:
@@ -145,17 +157,33 @@ class Compositor:
         self._count += 1
         return self._scratch / f"composited-{self._count:06d}.exr"
 
-    def _run(
-        self, exr: Path, step: Step, height: int, width: int, passes: Mapping[str, Path]
-    ) -> Path:
+    def _needed(self, step: Step, passes: Passes, before: Sequence[Step]) -> Passes:
+        """Return the passes that a step needs, moved as the pixels were by the steps before."""
         loaded = self._recipes[step.recipe]
-        needed = _needed_passes(loaded, passes)
+        found = {}
+        for name in loaded.recipe.needs:
+            if name not in passes:
+                raise RecipeError(f"{loaded.path}: needs the pass '{name}', which was not rendered")
+            values = np.nan_to_num(passes[name], nan=_NOWHERE, posinf=_NOWHERE, neginf=-_NOWHERE)
+            source = self.source_map(before, *values.shape)
+            if source is not None:
+                values = np.where(source >= 0, values.ravel()[source], np.float32(_NOWHERE))
+            found[name] = values
+        return found
+
+    def _run(self, exr: Path, step: Step, height: int, width: int, passes: Passes) -> Path:
+        loaded = self._recipes[step.recipe]
         result = self._new_path()
-        with _loaded([exr, *needed.values()]) as images:
+
+        def sources() -> Iterable[bpy.types.Image]:
+            yield load_image(exr)
+            yield from (gray_image(values) for values in passes.values())
+
+        with held(sources()) as images:
 
             def fill(tree: Any) -> Socket:
                 image, *others = (_image_socket(tree, image) for image in images)
-                sockets = dict(zip(needed, others, strict=True))
+                sockets = dict(zip(passes, others, strict=True))
                 return append_step(tree, image, step, loaded, (height, width), sockets)
 
             _composite(fill, result, height, width)
@@ -163,9 +191,9 @@ class Compositor:
         broken = int(np.count_nonzero(~np.isfinite(pixels).all(axis=-1)))
         if broken:
             raise RecipeError(
-                f"{loaded.path}: recipe '{step.recipe}' gives NaN or infinite values in {broken} "
-                f"of {height * width} pixels with {dict(step.parameters)}; narrow the safe range "
-                "(low, high) of its parameters"
+                f"{loaded.path}:{first_line(loaded)}: recipe '{step.recipe}' gives NaN or infinite "
+                f"values in {broken} of {height * width} pixels with {dict(step.parameters)}; "
+                "narrow the safe range (low, high) of its parameters"
             )
         pixels.setflags(write=False)
         self._pixels[result] = pixels
@@ -173,7 +201,7 @@ class Compositor:
 
     def _trace(self, warps: Sequence[Step], height: int, width: int) -> NDArray[np.int32]:
         result = self._new_path()
-        with _made(_coordinate_images(height, width)) as images:
+        with held(coordinate_images(height, width)) as images:
 
             def fill(tree: Any) -> Socket:
                 greens = []
@@ -234,40 +262,16 @@ def append_step(
     RecipeError
         Names the recipe's file and line.
     """
-    parameters = _scaled(step.parameters, loaded, size[0])
+    parameters = parameters_at(size[0], step.parameters, loaded)
     context = CompositorContext(image, parameters, step.seed, *size, passes, tree)
-    try:
-        socket = loaded.build(context)
-    except Exception as error:
-        line = _line_in(loaded.path, error) or _first_line(loaded)
-        raise RecipeError(f"{loaded.path}:{line}: {type(error).__name__}: {error}") from error
+    socket = call_build(loaded, context)
     if not (isinstance(socket, bpy.types.NodeSocket) and socket.is_output):
         raise RecipeError(
-            f"{loaded.path}:{_first_line(loaded)}: build(context) returned {socket!r}; "
+            f"{loaded.path}:{first_line(loaded)}: build(context) returned {socket!r}; "
             "it must return the output socket that holds the image"
         )
     alpha = context.channels(image)[3]
     return context.with_alpha(socket, alpha)
-
-
-def read_exr(exr: Path) -> NDArray[np.float32]:
-    """Read an RGBA float image without any color conversion.
-
-    Returns
-    -------
-    ndarray of float32, shape (H, W, 4)
-        Row 0 on top.
-
-    Raises
-    ------
-    RenderError
-        If the file is missing or not an image.
-    """
-    with _loaded([exr]) as (image,):
-        width, height = image.size
-        pixels = np.empty(height * width * image.channels, np.float32)
-        image.pixels.foreach_get(pixels)
-    return np.ascontiguousarray(pixels.reshape(height, width, -1)[::-1])
 
 
 def _active(steps: Iterable[Step]) -> list[Step]:
@@ -276,73 +280,6 @@ def _active(steps: Iterable[Step]) -> list[Step]:
 
 def _key(step: Step) -> StepKey:
     return step.recipe, step.seed, tuple(sorted(step.parameters.items()))
-
-
-def _scaled(
-    parameters: Mapping[str, Value], loaded: LoadedRecipe, height: int
-) -> Mapping[str, Value]:
-    scale = height / REFERENCE_HEIGHT_PX
-    in_pixels = {entry.name for entry in loaded.recipe.parameters if entry.unit == "px"}
-    return {
-        name: float(value) * scale if name in in_pixels else value
-        for name, value in parameters.items()
-    }
-
-
-def _needed_passes(loaded: LoadedRecipe, passes: Mapping[str, Path]) -> dict[str, Path]:
-    missing = [name for name in loaded.recipe.needs if name not in passes]
-    if missing:
-        raise RecipeError(f"{loaded.path}: needs the pass '{missing[0]}', which was not rendered")
-    return {name: passes[name] for name in loaded.recipe.needs}
-
-
-def _first_line(loaded: LoadedRecipe) -> int:
-    code = getattr(loaded.build, "__code__", None)
-    return code.co_firstlineno if code else 1
-
-
-def _line_in(path: Path, error: BaseException) -> int | None:
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    return lines[-1] if lines else None
-
-
-@contextmanager
-def _made(images: Iterable[bpy.types.Image]) -> Iterator[list[bpy.types.Image]]:
-    """Remove the images again: Blender keeps every datablock until it is told not to."""
-    present: list[bpy.types.Image] = []
-    try:
-        for image in images:
-            present.append(image)  # noqa: PERF402 - what exists when a later one fails goes too
-        yield present
-    finally:
-        for image in present:
-            bpy.data.images.remove(image)
-
-
-def _loaded(paths: Iterable[Path]) -> Any:
-    return _made(_load(path) for path in paths)
-
-
-def _load(exr: Path) -> Any:
-    try:
-        image: Any = bpy.data.images.load(str(exr), check_existing=False)
-    except RuntimeError as error:
-        raise RenderError(f"{exr}: cannot be read as an image: {error}") from error
-    image.colorspace_settings.name = "Non-Color"
-    return image
-
-
-def _coordinate_images(height: int, width: int) -> Iterator[bpy.types.Image]:
-    rows, columns = np.mgrid[0:height, 0:width].astype(np.float32) + np.float32(0.5)
-    for values in (columns, rows, np.ones((height, width), np.float32)):
-        image: Any = bpy.data.images.new(
-            "coordinates", width, height, alpha=True, float_buffer=True, is_data=True
-        )
-        gray = np.repeat(values[::-1, :, None], 4, axis=2)
-        gray[..., 3] = 1.0
-        image.pixels.foreach_set(gray.ravel())
-        yield image
 
 
 def _image_socket(tree: Any, image: bpy.types.Image) -> Socket:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.blender import passes, session
-from robustclevr.blender.compositor import Compositor, read_exr
+from robustclevr.blender.compositor import Compositor
+from robustclevr.blender.images import read_exr
 from robustclevr.blender.scene import Stage, build_scene
 from robustclevr.blender.scene_context import apply_scene_steps
 from robustclevr.blender.scene_renders import Passes, SceneRenders
@@ -88,8 +89,8 @@ class SampleRenderer:
                     found = self._renders.find(entry)
                     made += found is None
                     files.append(found or self._render_scene(plan, entry, scratch, clock))
-                reply = _save_all(self._renders.passes, scratch)
-                reply["images"] = _composite_all(plan, scratch, files, compositor, clock)
+                reply = _save_all(self._renders.passes, plan.outputs, scratch)
+                reply["images"] = self._composite_all(plan, scratch, files, compositor, clock)
         except BaseException:
             self._renders.clear()
             raise
@@ -110,6 +111,34 @@ class SampleRenderer:
             with clock.time("labels"):
                 self._renders.passes = _label_passes(plan, stage, scratch)
         return exr
+
+    def _composite_all(
+        self,
+        plan: Plan,
+        scratch: Path,
+        renders: list[Path],
+        compositor: Compositor,
+        clock: _Clock,
+    ) -> list[Reply]:
+        height, width = plan.settings.height, plan.settings.width
+        passes = {"depth": self._renders.passes["depth"]}
+        images = []
+        for number, image in enumerate(plan.images):
+            with clock.time("compositor"):
+                exr = compositor.apply(
+                    renders[image.render], image.steps, height, width, passes=passes
+                )
+                pixels = compositor.read_pixels(exr)[..., :3]
+                source = compositor.source_map(image.steps, height, width)
+            moved = None if source is None else _save(scratch, f"{number}.source", source)
+            images.append(
+                {
+                    "variant": image.variant,
+                    "pixels": _save(scratch, str(number), np.ascontiguousarray(pixels)),
+                    "source": moved,
+                }
+            )
+        return images
 
     def _build(self, plan: Plan, entry: RenderPass) -> Stage:
         scene = session.reset()
@@ -139,9 +168,7 @@ def _label_passes(plan: Plan, stage: Stage, scratch: Path) -> Passes:
     camera = plan.scene.camera
     labels, depth = passes.label_and_depth(stage, camera, scratch)
     _check_labels(labels, plan)
-    found: Passes = {"labels": labels}
-    if "depth" in plan.outputs:
-        found["depth"] = depth
+    found: Passes = {"labels": labels, "depth": depth}  # recipes may need it, asked for or not
     if "normal" in plan.outputs:
         found["normal"] = passes.normals(stage, scratch)
     if "amodal" in plan.outputs:
@@ -149,29 +176,10 @@ def _label_passes(plan: Plan, stage: Stage, scratch: Path) -> Passes:
     return found
 
 
-def _save_all(found: Passes, scratch: Path) -> Reply:
+def _save_all(found: Passes, outputs: tuple[str, ...], scratch: Path) -> Reply:
     names = ("labels", "amodal", "depth", "normal")
-    return {name: _save(scratch, name, found[name]) if name in found else None for name in names}
-
-
-def _composite_all(
-    plan: Plan, scratch: Path, renders: list[Path], compositor: Compositor, clock: _Clock
-) -> list[Reply]:
-    height, width = plan.settings.height, plan.settings.width
-    images = []
-    for number, image in enumerate(plan.images):
-        with clock.time("compositor"):
-            exr = compositor.apply(renders[image.render], image.steps, height, width)
-            pixels = compositor.read_pixels(exr)[..., :3]
-            source = compositor.source_map(image.steps, height, width)
-        images.append(
-            {
-                "variant": image.variant,
-                "pixels": _save(scratch, str(number), np.ascontiguousarray(pixels)),
-                "source": None if source is None else _save(scratch, f"{number}.source", source),
-            }
-        )
-    return images
+    wanted = found.keys() & {"labels", *outputs}
+    return {name: _save(scratch, name, found[name]) if name in wanted else None for name in names}
 
 
 def _save(scratch: Path, name: str, array: NDArray[Any]) -> str:

@@ -1,14 +1,13 @@
 """Which images a draw calls for, and which steps make each of them.
 
 The image of a node shows the node and its ancestors, inactive ones left out: scene-stage recipes
-go into the render, image-stage recipes follow in the DAG's order.
+go into the render, image-stage recipes follow in the DAG's order, encoded ones come last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robustclevr.errors import RecipeError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import Draw, ImagePlan, RenderPass, Step
 from robustclevr.seeds import pixel_seed
@@ -92,26 +91,16 @@ def plan_images(
     renders : tuple of RenderPass
         The clean render first, then one for each further set of scene-stage settings.
     images : tuple of ImagePlan
-
-    Raises
-    ------
-    RecipeError
-        If an image needs a recipe that acts after encoding, which cannot be applied yet.
     """
     renders = [RenderPass(())]
     images = []
     for variant, steps in variants.items():
-        by_stage: dict[str, list[Step]] = {"scene": [], "image": []}
+        by_stage: dict[str, list[Step]] = {"scene": [], "image": [], "encoded": []}
         for step in steps:
-            loaded = recipes[step.recipe]
-            if loaded.recipe.stage not in by_stage:
-                raise RecipeError(
-                    f"{loaded.path}: recipes of stage '{loaded.recipe.stage}' are not built yet; "
-                    "use stage 'scene' or 'image'"
-                )
-            by_stage[loaded.recipe.stage].append(step)
+            by_stage[recipes[step.recipe].recipe.stage].append(step)
         render = RenderPass(tuple(by_stage["scene"]))
         if render not in renders:
             renders.append(render)
-        images.append(ImagePlan(variant, renders.index(render), tuple(by_stage["image"])))
+        image, encoded = tuple(by_stage["image"]), tuple(by_stage["encoded"])
+        images.append(ImagePlan(variant, renders.index(render), image, encoded))
     return tuple(renders), tuple(images)

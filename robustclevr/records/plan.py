@@ -53,11 +53,14 @@ class ImagePlan:
         Index into :attr:`Plan.renders`.
     steps : tuple of Step
         Image-stage steps in the order in which they are applied.
+    encoded : tuple of Step
+        Steps on the 8-bit image, after all others.
     """
 
     variant: str
     render: int
     steps: tuple[Step, ...]
+    encoded: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)

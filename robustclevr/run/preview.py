@@ -69,8 +69,12 @@ def rendered_rows(
     planner = Planner(draft, recipes, root_seed=root_seed)
     with BlenderProcess(setup) as process:
         for index in range(count):
-            render = process.render(planner.plan(index))
-            variants = [develop(image, render.labels) for image in render.images]
+            plan = planner.plan(index)
+            render = process.render(plan)
+            variants = [
+                develop(image, render.labels, planned, recipes)
+                for image, planned in zip(render.images, plan.images, strict=True)
+            ]
             yield (
                 sample_name(split.name, index),
                 {variant.name: variant.image for variant in variants},

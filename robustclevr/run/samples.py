@@ -22,7 +22,7 @@ from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
 from robustclevr.scenes import amodal_masks, scene_to_clevr
 from robustclevr.spec import SplitSpec
 from robustclevr.store.parking import ParkedSample, Provenance
-from robustclevr.store.sample import sample_members
+from robustclevr.store.sample import develop, sample_members
 
 MAX_DEATHS = 3
 """Blender processes that may die one after the other before a worker gives up. Chosen."""
@@ -147,7 +147,11 @@ class SampleMaker:
         clean, *others = render.images
         reference = linear_to_srgb8(clean.pixels)
         similarity = SIMILARITIES[planner.metric]
-        scores = [similarity(reference, linear_to_srgb8(image.pixels)) for image in others]
+        developed = [
+            develop(image, render.labels, planned, self._recipes)
+            for image, planned in zip(others, plan.images[1:], strict=True)
+        ]
+        scores = [similarity(reference, variant.image) for variant in developed]
         choice = planner.choose(candidates, scores)
         return _Probe(choice, render, startup_s, time.monotonic() - started)
 
@@ -180,8 +184,8 @@ class SampleMaker:
             return landed
         started = time.monotonic()
         try:
-            members = encode(flight.plan, landed)
-        except RenderError as error:
+            members = encode(flight.plan, landed, self._recipes)
+        except _SAMPLE_ERRORS as error:
             return _failure(flight.plan, error)
         encode_s = time.monotonic() - started
         renders = [landed] if flight.probe is None else [landed, flight.probe.render]
@@ -232,13 +236,14 @@ class _Clock:
         return lap_s
 
 
-def encode(plan: Plan, render: Render) -> dict[str, bytes]:
+def encode(plan: Plan, render: Render, recipes: Mapping[str, LoadedRecipe]) -> dict[str, bytes]:
     """Return the files of one rendered sample, by member name without the key."""
     settings, scene = plan.settings, plan.scene
     whole = render.amodal
     if whole is None:
         whole = amodal_masks(scene.objects, scene.camera, settings.height, settings.width)
-    return sample_members(plan, render, scene=scene_to_clevr(scene), whole=whole)
+    described = scene_to_clevr(scene)
+    return sample_members(plan, render, scene=described, whole=whole, recipes=recipes)
 
 
 def _failure(plan: Plan, error: RobustClevrError) -> SampleFailure:

@@ -7,7 +7,8 @@ so a sample can be rendered again from the file stored beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from robustclevr.errors import RenderError
 from robustclevr.imaging import (
     Footprint,
+    apply_encoded,
     boxes_and_fractions,
     encode_npz,
     encode_png,
@@ -22,9 +24,14 @@ from robustclevr.imaging import (
     warp_amodal,
     warp_labels,
 )
-from robustclevr.records import LinearImage, Plan, Render, Variant, to_json
+from robustclevr.records import ImagePlan, LinearImage, Plan, Render, Variant, to_json
 from robustclevr.store.jsonbytes import stable_json
 from robustclevr.store.layout import sample_key
+
+if TYPE_CHECKING:
+    from robustclevr.recipe import LoadedRecipe
+
+_NO_RECIPES: Mapping[str, LoadedRecipe] = MappingProxyType({})
 
 RECORD = "json"
 """Member name of the record."""
@@ -47,7 +54,12 @@ def array_member(output: str) -> str:
     return f"{output}.npz"
 
 
-def develop(image: LinearImage, labels: NDArray[np.uint8]) -> Variant:
+def develop(
+    image: LinearImage,
+    labels: NDArray[np.uint8],
+    planned: ImagePlan | None = None,
+    recipes: Mapping[str, LoadedRecipe] = _NO_RECIPES,
+) -> Variant:
     """Turn a scene-linear image and the clean labels into what is stored.
 
     Parameters
@@ -55,13 +67,32 @@ def develop(image: LinearImage, labels: NDArray[np.uint8]) -> Variant:
     image : LinearImage
     labels : ndarray of uint8, shape (H, W)
         Of the clean image; moved along with the pixels.
+    planned : ImagePlan, optional
+        Of this image; its encoded steps are applied to the 8-bit pixels.
+    recipes : mapping of str to LoadedRecipe
+        Those of the encoded steps.
+
+    Raises
+    ------
+    RecipeError
+        If a recipe raises or breaks its contract.
+    RenderError
+        If a pixel is not a number.
     """
     moved = labels if image.source is None else warp_labels(labels, image.source)
-    return Variant(image.variant, linear_to_srgb8(image.pixels), moved)
+    pixels = linear_to_srgb8(image.pixels)
+    if planned is not None:
+        pixels = apply_encoded(pixels, planned.encoded, recipes)
+    return Variant(image.variant, pixels, moved)
 
 
 def sample_members(
-    plan: Plan, render: Render, *, scene: Mapping[str, Any], whole: NDArray[np.bool_]
+    plan: Plan,
+    render: Render,
+    *,
+    scene: Mapping[str, Any],
+    whole: NDArray[np.bool_],
+    recipes: Mapping[str, LoadedRecipe] = _NO_RECIPES,
 ) -> dict[str, bytes]:
     """Encode one sample.
 
@@ -74,6 +105,8 @@ def sample_members(
         The scene in CLEVR's fields and names; its ``objects`` has one mapping an object.
     whole : ndarray of bool, shape (N, H, W)
         Pixels that each object would cover in the clean image if it stood alone.
+    recipes : mapping of str to LoadedRecipe
+        Those of the plan's encoded steps.
 
     Returns
     -------
@@ -90,7 +123,10 @@ def sample_members(
             f"{plan.split}/{plan.index}: the renderer returned other images than were planned"
         )
     members: dict[str, bytes] = {}
-    variants = [develop(image, render.labels) for image in render.images]
+    variants = [
+        develop(image, render.labels, planned, recipes)
+        for image, planned in zip(render.images, plan.images, strict=True)
+    ]
     for variant in variants:
         if "image" in plan.outputs:
             members[image_member(variant.name)] = encode_png(variant.image)

@@ -68,7 +68,7 @@ def verify_dataset(
             add((check_clips if clips else check_samples)(dataset, state.split))
             add(check_draws(dataset, state.split, recipes))
             if rerender and clips:
-                add(check_remade(dataset, state.split, rerender))
+                add(check_remade(dataset, state.split, rerender, recipes))
             elif rerender and setup is not None:
-                add(check_rerender(dataset, state.split, rerender, setup))
+                add(check_rerender(dataset, state.split, rerender, setup, recipes))
     return Report(tuple(results))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from robustclevr.errors import RobustClevrError
 from robustclevr.imaging import decode_png
+from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import Plan, from_json
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.run.samples import encode
@@ -35,7 +36,13 @@ def spread(count: int, available: int) -> list[int]:
     return [number * available // count for number in range(count)]
 
 
-def check_rerender(dataset: Dataset, split: str, count: int, setup: RendererSetup) -> CheckResult:
+def check_rerender(
+    dataset: Dataset,
+    split: str,
+    count: int,
+    setup: RendererSetup,
+    recipes: Mapping[str, LoadedRecipe],
+) -> CheckResult:
     """Render ``count`` samples of a split again.
 
     Files must be byte-equal; where only pixels differ, by at most :data:`TOLERANCE_LEVELS` on
@@ -49,7 +56,8 @@ def check_rerender(dataset: Dataset, split: str, count: int, setup: RendererSetu
             for index in indices:
                 stored = dataset.sample(split, index)
                 plan = from_json(Plan, stored.record["plan"])
-                again = Sample(split, stored.key, encode(plan, process.render(plan)))
+                members = encode(plan, process.render(plan), recipes)
+                again = Sample(split, stored.key, members)
                 for name, difference in _differences(stored, again):
                     text = f"{split}/{stored.key}.{name}: {difference}"
                     (problems if _is_problem(difference) else notes).append(text)

@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from scipy.ndimage import map_coordinates
 
 from robustclevr.blender.compositor import Compositor, read_exr
 from robustclevr.errors import RecipeError, RenderError
@@ -88,6 +89,70 @@ def test_gamma_is_a_power(run):
 )
 def test_a_blur_leaves_a_constant_image_alone_up_to_the_border(run, blur):
     np.testing.assert_allclose(run(constant(0.4), blur), constant(0.4), rtol=1e-5)
+
+
+def from_middle():
+    """Return rows and columns of the pixels' middles, counted from the image's middle."""
+    rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH] + 0.5
+    return rows - HEIGHT / 2, columns - WIDTH / 2
+
+
+def test_vignette_is_the_fourth_power_of_the_cosine(run):
+    made = run(constant(0.5), step("vignette", loss=0.8))[..., 0]
+    rows, columns = from_middle()
+    distance = np.hypot(rows, columns) / np.hypot(HEIGHT / 2, WIDTH / 2)
+    # The corner keeps a fifth: cos(angle)**4 = 0.2 there.
+    tangent_at_corner = np.tan(np.arccos(0.2**0.25))
+    expected = 0.5 * np.cos(np.arctan(distance * tangent_at_corner)) ** 4
+    np.testing.assert_allclose(made, expected, rtol=1e-5)
+
+
+def test_chromatic_aberration_scales_red_up_and_blue_down(run):
+    pixels = noise()
+    shift_px = 20.0
+    made = run(pixels, step("chromatic_aberration", shift=shift_px))
+    part = shift_px * HEIGHT / 240 / np.hypot(HEIGHT / 2, WIDTH / 2)
+    rows, columns = from_middle()
+    inside = np.s_[6:-6, 6:-6]
+    for channel, scale in ((0, 1 + part), (1, 1.0), (2, 1 - part)):
+        places = rows / scale + HEIGHT / 2 - 0.5, columns / scale + WIDTH / 2 - 0.5
+        expected = map_coordinates(pixels[..., channel], places, order=1, mode="nearest")
+        np.testing.assert_allclose(made[inside][..., channel], expected[inside], atol=1e-4)
+    np.testing.assert_array_equal(made[..., 1], pixels[..., 1])
+
+
+def test_chromatic_aberration_leaves_a_constant_image_alone_up_to_the_border(run):
+    made = run(constant(0.4), step("chromatic_aberration", shift=9.0))
+    np.testing.assert_allclose(made, constant(0.4), rtol=1e-5)
+
+
+def fogged(image, depth, density, light):
+    arrives = np.exp(-density * depth)[..., None]
+    return image[..., :3] * arrives + light * (1.0 - arrives)
+
+
+def test_fog_follows_koschmieder(compositor, tmp_path):
+    pixels = noise()
+    depth = np.linspace(0.0, 40.0, HEIGHT * WIDTH, dtype=np.float32).reshape(HEIGHT, WIDTH)
+    depth[0, 0] = np.inf
+    exr = write_exr(tmp_path / "in.exr", pixels)
+    fog = step("fog", density=0.3, light=0.7)
+    made = compositor.apply(exr, [fog], HEIGHT, WIDTH, passes={"depth": depth})
+    expected = fogged(pixels, depth, 0.3, 0.7)
+    np.testing.assert_allclose(compositor.read_pixels(made)[..., :3], expected, atol=1e-5)
+
+
+def test_the_depth_of_fog_moves_with_the_pixels(compositor, tmp_path):
+    pixels = noise()
+    depth = np.random.default_rng(1).random((HEIGHT, WIDTH)).astype(np.float32) * 20
+    exr = write_exr(tmp_path / "in.exr", pixels)
+    steps = [step("displace", scale=10.0), step("fog", density=0.2, light=0.7)]  # 3 pixels
+    made = compositor.read_pixels(
+        compositor.apply(exr, steps, HEIGHT, WIDTH, passes={"depth": depth})
+    )
+    moved = fogged(pixels, depth, 0.2, 0.7)[3:, :-3]
+    np.testing.assert_allclose(made[:-3, 3:, :3], moved, atol=1e-5)
+    np.testing.assert_allclose(made[-3:, :, :3], 0.7, atol=1e-5)
 
 
 def test_gaussian_blur_has_a_third_of_its_size_as_deviation(run):
@@ -366,7 +431,7 @@ def user_recipe(tmp_path):
         ("return context.node('CompositorNodeBlur', {'Sise': 1})", r"mine\.py:7: .*'Size'"),
         (
             "return context.mix('MULTIPLY', 1.0, context.image, (float('nan'),) * 4)",
-            r"mine\.py: recipe 'mine' gives NaN or infinite values in 6912 of 6912 pixels",
+            r"mine\.py:6: recipe 'mine' gives NaN or infinite values in 6912 of 6912 pixels",
         ),
     ],
 )
@@ -385,8 +450,8 @@ def test_a_missing_image_is_named(compositor, tmp_path):
         compositor.apply(tmp_path / "missing.exr", [step("gamma", gamma=2)], HEIGHT, WIDTH)
 
 
-def test_passes_reach_the_recipe(user_recipe, tmp_path):
-    depth = write_exr(tmp_path / "depth.exr", constant(7.0))
+def test_passes_reach_the_recipe(user_recipe):
+    depth = np.full((HEIGHT, WIDTH), 7.0, np.float32)
     image = user_recipe("return context.passes['depth']", needs=("depth",), passes={"depth": depth})
     np.testing.assert_array_equal(image, constant(7.0))
 

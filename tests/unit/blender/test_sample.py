@@ -102,6 +102,17 @@ def test_image_steps_share_the_render(render, clevr_scene, make_plan, tmp_path):
     assert (source.dtype, source.shape) == (np.int32, (48, 64))
 
 
+def test_a_recipe_gets_the_depth_that_nobody_asked_for(render, clevr_scene, make_plan, tmp_path):
+    fog = Step("fog", "fog", {"density": 0.1, "light": 0.5}, 1.0, 0)
+    images = (ImagePlan("clean", 0, ()), ImagePlan("fog", 0, (fog,)))
+    plan = make_plan(clevr_scene(), images=images)
+    reply, (clean, fogged) = render(plan, load_recipes())
+    assert reply["depth"] is None
+    reply, _ = render(dataclasses.replace(plan, outputs=("image", "depth")), load_recipes())
+    arrives = np.exp(-0.1 * np.load(tmp_path / reply["depth"]))[..., None]
+    np.testing.assert_allclose(fogged, clean * arrives + 0.5 * (1 - arrives), atol=1e-5)
+
+
 def test_scene_steps_get_a_render_of_their_own(render, clevr_scene, make_plan, zoom_recipes):
     renders = (RenderPass(()), RenderPass((zoom(0.6),)), RenderPass((zoom(0.0),)))
     images = tuple(ImagePlan(f"image{k}", k, ()) for k in range(3))

@@ -106,6 +106,16 @@ def test_images_share_renders_with_equal_scene_steps():
     ]
 
 
+def test_encoded_steps_come_last_whatever_the_order():
+    recipes = {
+        **RECIPES,
+        "r_fog": LoadedRecipe(recipe("r_fog", "encoded"), None, "0", build=lambda context: context),
+    }
+    _, (image,) = plan_images({"noise": steps("noise")}, recipes)
+    assert names(image.steps) == ["blur", "noise"]
+    assert names(image.encoded) == ["fog"]
+
+
 def test_leaves_below_a_latent_node_only():
     assert DAG.leaves() == ("noise",)
     with pytest.raises(KeyError):

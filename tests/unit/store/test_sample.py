@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from robustclevr.errors import RenderError
-from robustclevr.imaging import decode_npz, decode_png
+from robustclevr.imaging import decode_npz, decode_png, jpeg_round_trip
+from robustclevr.recipe import load_recipes
 from robustclevr.records import (
     Draw,
     ImagePlan,
@@ -15,6 +16,7 @@ from robustclevr.records import (
     RenderPass,
     RenderSettings,
     SceneOptions,
+    Step,
     from_json,
 )
 from robustclevr.scenes import sample_scene, scene_to_clevr
@@ -100,6 +102,25 @@ def test_names_follow_the_outputs() -> None:
     made = members(plan(("mask", "depth")), render(depth=depth))
     assert sorted(made) == ["clean.mask.png", "depth.npz", "flip.mask.png", "json"]
     np.testing.assert_array_equal(decode_npz(made["depth.npz"])["depth"], depth)
+
+
+def test_encoded_steps_change_the_stored_pixels_and_no_labels() -> None:
+    quality = {"quality": 5.0, "halve_color": True}
+    images = (
+        ImagePlan("clean", 0, ()),
+        ImagePlan("flip", 0, (), (Step("last", "jpeg", quality, 1.0, 0),)),
+    )
+    before = members()
+    made = sample_members(
+        replace(plan(), images=images),
+        render(),
+        scene=scene_to_clevr(plan().scene),
+        whole=whole(),
+        recipes=load_recipes(),
+    )
+    assert [name for name in made if made[name] != before[name]] == ["flip.png", "json"]
+    expected = jpeg_round_trip(decode_png(before["flip.png"]), 5.0, halve=True)
+    np.testing.assert_array_equal(decode_png(made["flip.png"]), expected)
 
 
 def test_pixels_and_labels() -> None:

@@ -1,0 +1,51 @@
+"""JPEG: the finished image is compressed with loss, and decoded again.
+
+It acts on the 8-bit image, after every other recipe whatever the DAG's order says, as a file
+format does. Qualities need not be whole: the quantization steps follow the rule of the
+Independent JPEG Group between its whole qualities too, so severity is continuous. Quality 100 is
+not the image itself (its colors are rounded), so severity 0 leaves JPEG out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robustclevr.recipe import Parameter, Recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from robustclevr.imaging.encoded import EncodedContext
+
+RECIPE = Recipe(
+    id="jpeg",
+    summary="JPEG compression: blocks, ringing at edges, smeared color",
+    stage="encoded",
+    geometry="keeps",
+    parameters=(
+        Parameter(
+            name="quality",
+            clean=100.0,
+            worst=5.0,
+            low=1.0,
+            high=100.0,
+            source="worst: chosen, below ImageNet-C's lowest, 7 (Hendrycks and Dietterich 2019); "
+            "low and high: the scale of the Independent JPEG Group",
+            summary="100 loses least; need not be whole",
+        ),
+        Parameter(
+            name="halve_color",
+            role="nuisance",
+            clean=True,
+            source="default of libjpeg: color at half the resolution, 4:2:0",
+            summary="store color at half the resolution",
+        ),
+    ),
+)
+
+
+def build(context: EncodedContext) -> NDArray[np.uint8]:
+    """Encode and decode."""
+    halve = bool(context.parameters["halve_color"])
+    return context.jpeg(context.number("quality"), halve=halve)
