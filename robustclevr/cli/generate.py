@@ -12,6 +12,7 @@ from robustclevr.cli import codes, options
 if TYPE_CHECKING:
     from robustclevr.run.estimate import Estimate
     from robustclevr.run.generate import Summary
+    from robustclevr.spec import DatasetSpec
 
 
 @click.command("generate")
@@ -68,6 +69,7 @@ def command(
 
     recipes = load_recipes(recipe_dirs)
     dataset = load_dataset(spec, recipes, overrides=overrides, seed=seed)
+    _warn(dataset)
     settings = GenerateOptions(
         splits=tuple(name.strip() for name in splits.split(",") if name.strip()),
         selection=None if shards is None else Selection.from_text(shards),
@@ -88,6 +90,15 @@ def command(
         return codes.INCOMPLETE
     _tell_summary(summary, output)
     return summary.exit_code
+
+
+def _warn(dataset: DatasetSpec) -> None:
+    from robustclevr.spec import stage_warnings
+
+    dags = [split.dag for split in dataset.splits if split.dag is not None]
+    warnings = [warning for dag in dags for warning in stage_warnings(dag)]
+    for warning in dict.fromkeys(warnings):
+        click.echo(f"warning: {warning}", err=True)
 
 
 def _tell_estimate(estimated: Estimate) -> None:

@@ -70,6 +70,7 @@ def steps_of(
                 parameters={**drawn.parameters, **drawn.clamped},
                 severity=drawn.severity,
                 seed=pixel_seed(root_seed, split, node.id, index),
+                mask_instant=node.recipe.mask_instant,
             )
         )
     return tuple(steps)
@@ -98,7 +99,8 @@ def plan_images(
         by_stage: dict[str, list[Step]] = {"scene": [], "image": [], "encoded": []}
         for step in steps:
             by_stage[recipes[step.recipe].recipe.stage].append(step)
-        render = RenderPass(tuple(by_stage["scene"]))
+        # A step of severity 0 changes nothing: the clean render is its render.
+        render = RenderPass(tuple(step for step in by_stage["scene"] if step.severity > 0))
         if render not in renders:
             renders.append(render)
         image, encoded = tuple(by_stage["image"]), tuple(by_stage["encoded"])

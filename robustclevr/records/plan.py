@@ -25,6 +25,9 @@ class Step:
         The node's severity, in [0, 1]; at 0 the step leaves the image as it is.
     seed : int
         Seed of pixel noise, in [0, 2**24).
+    mask_instant : str
+        Where the image shows a span of time: the instant of it that the labels show, such as
+        ``shutter center``. Empty elsewhere.
     """
 
     node: str
@@ -32,6 +35,7 @@ class Step:
     parameters: Mapping[str, Value]
     severity: float
     seed: int
+    mask_instant: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from robustclevr.spec.model import (
 )
 from robustclevr.spec.reading import read_document
 from robustclevr.spec.scalars import parse_scalar
+from robustclevr.spec.stages import stage_warnings
 from robustclevr.spec.tokens import FormulaError
 
 __all__ = [
@@ -45,4 +46,5 @@ __all__ = [
     "read_document",
     "require_built",
     "split_from_document",
+    "stage_warnings",
 ]

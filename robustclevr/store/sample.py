@@ -163,9 +163,29 @@ def _record(
         "nodes": {} if draw is None else draw.nodes,
         "log_density": None if draw is None else draw.log_density,
         "interventions": {} if draw is None else draw.interventions,
+        "mask_instants": mask_instants(plan),
         "render": plan.settings,
         "plan": plan,
     }
+
+
+def mask_instants(plan: Plan) -> dict[str, dict[str, str]]:
+    """Return, per image that shows a span of time, which instant its labels show.
+
+    Returns
+    -------
+    dict of str to dict of str to str
+        By image, then by the node that smears it; images that show one instant are left out.
+    """
+    instants = {
+        image.variant: {
+            step.node: step.mask_instant
+            for step in (*plan.renders[image.render].steps, *image.steps)
+            if step.severity > 0 and step.mask_instant
+        }
+        for image in plan.images
+    }
+    return {variant: found for variant, found in instants.items() if found}
 
 
 def _objects(

@@ -1,10 +1,12 @@
 """Which images and steps a draw calls for, on a hand-made DAG of every kind of node."""
 
+from dataclasses import replace
+
 import pytest
 
 from robustclevr.plan import plan_images, steps_of, variants_of
 from robustclevr.recipe import LoadedRecipe, Parameter, Recipe
-from robustclevr.records import Draw, NodeDraw
+from robustclevr.records import Draw, NodeDraw, RenderPass
 from robustclevr.seeds import pixel_seed
 from robustclevr.spec import DagSpec
 from robustclevr.spec.model import NodeSpec
@@ -104,6 +106,43 @@ def test_images_share_renders_with_equal_scene_steps():
         ("blur", 1, ["fog", "blur"]),
         ("noise", 1, ["fog", "blur", "noise"]),
     ]
+
+
+def test_scene_steps_of_severity_zero_share_the_clean_render():
+    still = tuple(replace(step, severity=0.0) for step in steps("shake"))
+    renders, images = plan_images({"clean": (), "shake": still}, RECIPES)
+    assert renders == (RenderPass(()),)
+    assert [image.render for image in images] == [0, 0]
+
+
+def test_a_tree_of_three_image_and_two_scene_recipes_costs_three_renders():
+    rendered = [node(name, stage="scene") for name in "de"]
+    assert count_renders(*map(node, "abc"), *rendered) == 3
+
+
+def test_a_chain_of_image_scene_and_image_recipes_costs_two_renders():
+    assert count_renders(node("a"), node("b", ("a",), "scene"), node("c", ("b",))) == 2
+
+
+def all_steps(*nodes):
+    dag = replace(DAG, nodes=nodes)
+    drawn = NodeDraw(True, {"strength": 0.5}, 0.5, {}, 0.0, {})
+    everything = Draw(0, {n.id: drawn for n in nodes}, 0.0, {})
+    return {
+        name: steps_of(dag, everything, name, root_seed=7, split="test", index=0)
+        for name in variants_of(dag, "every-node")
+    }
+
+
+def count_renders(*nodes):
+    recipes = {n.recipe.id: LoadedRecipe(n.recipe, None, "0", build=None) for n in nodes}
+    return len(plan_images(all_steps(*nodes), recipes)[0])
+
+
+def test_a_step_says_which_instant_labels_show():
+    smear = replace(node("a"), recipe=replace(recipe("r_a"), mask_instant="shutter center"))
+    (step,) = all_steps(smear)["a"]
+    assert step.mask_instant == "shutter center"
 
 
 def test_encoded_steps_come_last_whatever_the_order():

@@ -21,7 +21,7 @@ from robustclevr.records import (
 )
 from robustclevr.scenes import sample_scene, scene_to_clevr
 from robustclevr.store.dataset import Sample
-from robustclevr.store.sample import sample_members
+from robustclevr.store.sample import mask_instants, sample_members
 
 HEIGHT, WIDTH = 6, 8
 OPTIONS = SceneOptions((2, 2), "clevr", "none", 10, 0.25, 0.4, 2000)
@@ -42,6 +42,17 @@ def plan(outputs=("image", "mask")) -> Plan:
         renders=(RenderPass(()),),
         images=(ImagePlan("clean", 0, ()), ImagePlan("flip", 0, ())),
     )
+
+
+def test_the_record_says_which_instant_the_labels_of_a_smeared_image_show():
+    smear = Step("pan", "camera_motion_blur", {}, 0.5, 1, "shutter center")
+    still = replace(smear, node="still", severity=0.0)
+    made = replace(
+        plan(),
+        renders=(RenderPass(()), RenderPass((smear,))),
+        images=(ImagePlan("clean", 0, (still,)), ImagePlan("flip", 1, ())),
+    )
+    assert mask_instants(made) == {"flip": {"pan": "shutter center"}}
 
 
 def labels() -> np.ndarray:
