@@ -64,7 +64,7 @@ def command(
     dataset = load_dataset(spec, recipes, overrides=overrides, seed=seed)
     chosen = chosen_split(dataset, split)
     if chosen.video is not None:
-        _write_clips(drawn_clips(chosen, root_seed=dataset.seed, count=count), output)
+        _write_clips(drawn_clips(chosen, recipes, root_seed=dataset.seed, count=count), output)
         return
     _require(output, ".png")
     setup = RendererSetup(

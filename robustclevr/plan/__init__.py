@@ -1,7 +1,7 @@
 """Draw and Scene to Plan, and the fingerprint of a split."""
 
 from robustclevr.plan.build import Planner, make_plan
-from robustclevr.plan.clips import clip_options, make_clip_plan
+from robustclevr.plan.clips import ClipPlanner, clip_options, make_clip_plan
 from robustclevr.plan.draws import SplitDraws
 from robustclevr.plan.fingerprint import fingerprint, recipe_digests
 from robustclevr.plan.images import CLEAN, JOINT, plan_images, steps_of, variants_of
@@ -10,6 +10,7 @@ from robustclevr.plan.sources import source_digests
 __all__ = [
     "CLEAN",
     "JOINT",
+    "ClipPlanner",
     "Planner",
     "SplitDraws",
     "clip_options",

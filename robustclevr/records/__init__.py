@@ -1,7 +1,7 @@
 """The frozen records that travel between packages."""
 
 from robustclevr.records.clip import Clip, Point, RenderedClip, Rgb, Sprite, Texture, VideoOptions
-from robustclevr.records.clip_plan import CLIP_PLAN_VERSION, ClipPlan
+from robustclevr.records.clip_plan import CLIP_PLAN_VERSION, ClipPlan, ClipVariant
 from robustclevr.records.codec import canonical_json, from_json, to_json
 from robustclevr.records.draw import Draw, NodeDraw, Value
 from robustclevr.records.plan import (
@@ -23,6 +23,7 @@ __all__ = [
     "Choice",
     "Clip",
     "ClipPlan",
+    "ClipVariant",
     "Draw",
     "ImagePlan",
     "Light",

@@ -6,8 +6,26 @@ from dataclasses import dataclass
 
 from robustclevr.records.clip import Clip, VideoOptions
 from robustclevr.records.draw import Draw
+from robustclevr.records.plan import Step
 
 CLIP_PLAN_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ClipVariant:
+    """One version of a clip.
+
+    Attributes
+    ----------
+    variant : str
+        ``clean``, ``joint`` or a node id; names the file.
+    steps : tuple of Step
+        Image-stage steps in the order in which they are applied, the same to every frame: a
+        corruption is a property of the camera, which does not change within a clip.
+    """
+
+    variant: str
+    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -27,6 +45,8 @@ class ClipPlan:
         Paths as the dataset file gives them, so that a plan is the same on every machine.
     outputs : tuple of str
         ``image``, ``mask`` and ``amodal``, and some of ``flow`` and ``background``.
+    variants : tuple of ClipVariant
+        In the order of the DAG.
     """
 
     version: int
@@ -37,3 +57,4 @@ class ClipPlan:
     clip: Clip
     options: VideoOptions
     outputs: tuple[str, ...]
+    variants: tuple[ClipVariant, ...]

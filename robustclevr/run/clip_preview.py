@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustclevr.plan import clip_options, make_clip_plan
-from robustclevr.run.shards import sample_name
+from robustclevr.plan import ClipPlanner, clip_options
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.run.clips import encode_clip
 from robustclevr.spec import SplitSpec
-from robustclevr.store.dataset import Dataset
-from robustclevr.video import render_clip
+from robustclevr.store.dataset import Dataset, Sample
+from robustclevr.store.layout import sample_key
 
 NamedClip = tuple[str, NDArray[np.uint8]]
-"""Name of a clip and its video: sRGB uint8, shape (T, H, W, 3)."""
+"""Name of a version of a clip and its video: sRGB uint8, shape (T, H, W, 3)."""
 
 
-def drawn_clips(split: SplitSpec, *, root_seed: int, count: int) -> Iterator[NamedClip]:
-    """Draw and render the first clips of a split.
+def drawn_clips(
+    split: SplitSpec, recipes: Mapping[str, LoadedRecipe], *, root_seed: int, count: int
+) -> Iterator[NamedClip]:
+    """Draw and make the first clips of a split.
 
     Parameters
     ----------
     split : SplitSpec
         Of a video family.
+    recipes : mapping of str to LoadedRecipe
     root_seed : int
     count : int
 
@@ -33,9 +37,10 @@ def drawn_clips(split: SplitSpec, *, root_seed: int, count: int) -> Iterator[Nam
     SamplingError
         If no trajectory stays within its bounds, or no picture can be used.
     """
+    planner = ClipPlanner(split, recipes, root_seed=root_seed)
     for index in range(count):
-        plan = make_clip_plan(split, root_seed=root_seed, index=index)
-        yield sample_name(split.name, index), render_clip(plan.clip, clip_options(split)).video
+        members, _ = encode_clip(planner.plan(index), clip_options(split), recipes)
+        yield from _versions(Sample(split.name, sample_key(index), members))
 
 
 def holds_clips_at(root: Path) -> bool:
@@ -65,4 +70,12 @@ def stored_clips(root: Path, split: str | None, count: int) -> Iterator[NamedCli
         made = [name for name in dataset.splits if dataset.shards(name)[0].tar.is_file()]
         split = (made or list(dataset.splits))[0]
     for index in range(min(count, dataset.split(split).samples)):
-        yield sample_name(split, index), dataset.sample(split, index).array("video")
+        yield from _versions(dataset.sample(split, index))
+
+
+def _versions(sample: Sample) -> Iterator[NamedClip]:
+    variants = sample.variants
+    for variant in variants:
+        name = f"{sample.split}/{sample.key}"
+        shown = name if len(variants) == 1 else f"{name} {variant}"
+        yield shown, sample.array("video", variant)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 import robustclevr
-from robustclevr.errors import RenderError, SamplingError
-from robustclevr.plan import clip_options, make_clip_plan
-from robustclevr.records import ClipPlan, VideoOptions
+from robustclevr.errors import RecipeError, RenderError, SamplingError
+from robustclevr.imaging import linear_to_srgb8, srgb8_to_linear, warp_labels
+from robustclevr.imaging.twins import apply_steps, source_map
+from robustclevr.plan import CLEAN, ClipPlanner, clip_options
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.records import ClipPlan, RenderedClip, Step, VideoOptions
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
 from robustclevr.spec import SplitSpec
 from robustclevr.store.clip import clip_members
@@ -27,12 +31,14 @@ class ClipMaker:
     Parameters
     ----------
     job : Job
+    recipes : mapping of str to LoadedRecipe
+        The files of ``job.renderer.recipes``, loaded.
     on_event : callable
         Hears when a clip is started.
     """
 
-    def __init__(self, job: Job, on_event: OnEvent) -> None:
-        self._job, self._on_event = job, on_event
+    def __init__(self, job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> None:
+        self._job, self._recipes, self._on_event = job, recipes, on_event
         self._versions = {
             "robustclevr": robustclevr.__version__,
             "python": platform.python_version(),
@@ -66,13 +72,14 @@ class ClipMaker:
             If the file of sprites or the folder of textures cannot be read.
         """
         options = clip_options(split)
+        planner = ClipPlanner(split, self._recipes, root_seed=self._job.root_seed)
         for index in indices:
             self._on_event(SampleStarted(split.name, index))
             started = time.perf_counter()
             try:
-                plan = make_clip_plan(split, root_seed=self._job.root_seed, index=index)
-                members, encode_s = encode_clip(plan, options)
-            except (SamplingError, RenderError) as error:
+                plan = planner.plan(index)
+                members, encode_s = encode_clip(plan, options, self._recipes)
+            except (SamplingError, RenderError, RecipeError) as error:
                 yield SampleFailure(split.name, index, str(error))
                 continue
             yield ParkedSample(
@@ -88,7 +95,9 @@ class ClipMaker:
         return Provenance(self._versions, "cpu", seconds, renders=0)
 
 
-def encode_clip(plan: ClipPlan, options: VideoOptions) -> tuple[dict[str, bytes], float]:
+def encode_clip(
+    plan: ClipPlan, options: VideoOptions, recipes: Mapping[str, LoadedRecipe]
+) -> tuple[dict[str, bytes], float]:
     """Return the files of one clip, by member name without the key, and the time of encoding.
 
     Parameters
@@ -96,8 +105,37 @@ def encode_clip(plan: ClipPlan, options: VideoOptions) -> tuple[dict[str, bytes]
     plan : ClipPlan
     options : VideoOptions
         Those of the plan, with paths that lead somewhere.
+    recipes : mapping of str to LoadedRecipe
+        Those that the plan applies.
+
+    Raises
+    ------
+    RecipeError
+        If a recipe cannot be applied.
+    SamplingError
+        If a picture of its textures is gone or has changed.
     """
     rendered = render_clip(plan.clip, options, flow="flow" in plan.outputs)
+    corrupted = {
+        variant.variant: _corrupted(rendered, variant.steps, recipes)
+        for variant in plan.variants
+        if variant.variant != CLEAN
+    }
     started = time.perf_counter()
-    members = clip_members(plan, rendered)
+    members = clip_members(plan, rendered, corrupted)
     return members, time.perf_counter() - started
+
+
+def _corrupted(
+    clip: RenderedClip, steps: Sequence[Step], recipes: Mapping[str, LoadedRecipe]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Apply steps to every frame; labels move along with the pixels."""
+    if not any(step.severity > 0 for step in steps):
+        return clip.video, clip.masks
+    frames = [apply_steps(srgb8_to_linear(frame), steps, recipes) for frame in clip.video]
+    height, width = clip.masks.shape[1:]
+    source = source_map(steps, height, width, recipes)
+    masks = clip.masks
+    if source is not None:
+        masks = np.stack([warp_labels(labels, source) for labels in masks])
+    return np.stack([linear_to_srgb8(frame) for frame in frames]), masks

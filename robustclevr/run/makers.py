@@ -45,7 +45,7 @@ def sample_maker(job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEven
         Hears when a sample is started.
     """
     if holds_clips(job.splits):
-        return ClipMaker(job, on_event)
+        return ClipMaker(job, recipes, on_event)
     return SampleMaker(job, recipes, on_event)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from robustclevr import DATASET_VERSION
 from robustclevr.errors import SpecError, StoreError, suggest
-from robustclevr.plan import Planner, fingerprint, recipe_digests, source_digests
-from robustclevr.recipe import LoadedRecipe
+from robustclevr.plan import ClipPlanner, Planner, fingerprint, recipe_digests, source_digests
+from robustclevr.recipe import LoadedRecipe, curve_path
 from robustclevr.spec import DatasetSpec, SplitSpec, require_built
 from robustclevr.store.atomic import disk_error, write_atomic
 from robustclevr.store.dataset_json import (
@@ -52,7 +52,9 @@ def check_draws(
 ) -> None:
     """Raise SpecError if a split asks for what its model does not have, before any work."""
     for split in splits:
-        if split.dag is not None and split.interventions:
+        if split.dag is not None and split.video is not None:
+            ClipPlanner(split, recipes, root_seed=root_seed)
+        elif split.dag is not None and split.interventions:
             Planner(split, recipes, root_seed=root_seed)
 
 
@@ -130,7 +132,7 @@ def copy_recipes(recipes: Mapping[str, LoadedRecipe], layout: Layout) -> None:
     for loaded in recipes.values():
         if loaded.shipped:
             continue
-        for path in (loaded.path, loaded.path.with_name(f"{loaded.path.stem}.curve.json")):
+        for path in (loaded.path, curve_path(loaded.path)):
             target = layout.recipes / path.name
             if path.is_file() and not _same(path, target):
                 write_atomic(target, path.read_bytes(), layout)

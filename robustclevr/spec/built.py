@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from robustclevr.errors import Problem, SpecError
-from robustclevr.spec.interventions import KINDS
 from robustclevr.spec.model import SplitSpec
-from robustclevr.spec.split import IMAGE_FAMILIES, SPRITE_FAMILIES
+from robustclevr.spec.split import SPRITE_FAMILIES
 
 BUILT_FAMILIES = ("clevr", *SPRITE_FAMILIES)
 
@@ -24,14 +23,10 @@ def require_built(split: SplitSpec) -> None:
         what = f"family '{split.family}' is not built yet"
         hint = f"this version makes {', '.join(BUILT_FAMILIES)}"
         raise _not_built(split, "", what, hint)
-    if split.family in SPRITE_FAMILIES and split.dag is not None:
-        what = "a DAG on clips is not built yet"
-        raise _not_built(split, ".dag", what, "write dag: null, or take a family of still images")
-    kinds = [kind for kind in KINDS if kind in split.interventions]
-    if kinds and split.family not in IMAGE_FAMILIES:
-        what = f"splits with '{', '.join(kinds)}' are not built yet"
+    if split.family in SPRITE_FAMILIES and "worst_case" in split.interventions:
+        what = "'worst_case' on clips is not built yet"
         hint = "choose the other splits with --splits"
-        raise _not_built(split, f".{kinds[0]}", what, hint)
+        raise _not_built(split, ".worst_case", what, hint)
 
 
 def _not_built(split: SplitSpec, below: str, what: str, hint: str) -> SpecError:

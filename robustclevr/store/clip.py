@@ -6,13 +6,17 @@ whole plan, so a clip can be made again from the file stored beside it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robustclevr.errors import RenderError
 from robustclevr.imaging import encode_npz
 from robustclevr.records import ClipPlan, RenderedClip, to_json
 from robustclevr.store.jsonbytes import stable_json
-from robustclevr.store.sample import RECORD
+from robustclevr.store.sample import CLEAN, RECORD
 
 CLIP = "npz"
 """Member name of a clip's arrays."""
@@ -27,7 +31,18 @@ ARRAYS = {
 """Name in the NPZ file of each output."""
 
 
-def clip_members(plan: ClipPlan, rendered: RenderedClip) -> dict[str, bytes]:
+Corrupted = Mapping[str, tuple[NDArray[np.uint8], NDArray[np.uint8]]]
+"""Video (T, H, W, 3) and masks (T, H, W) of each version of a clip but the clean one."""
+
+
+def variant_member(variant: str) -> str:
+    """Return the member name of a version of a clip, such as ``glare.npz``."""
+    return CLIP if variant == CLEAN else f"{variant}.{CLIP}"
+
+
+def clip_members(
+    plan: ClipPlan, rendered: RenderedClip, corrupted: Corrupted | None = None
+) -> dict[str, bytes]:
     """Encode one clip.
 
     Parameters
@@ -35,6 +50,8 @@ def clip_members(plan: ClipPlan, rendered: RenderedClip) -> dict[str, bytes]:
     plan : ClipPlan
     rendered : RenderedClip
         Of this plan.
+    corrupted : mapping of str to pair of ndarray, optional
+        The plan's further versions.
 
     Returns
     -------
@@ -52,7 +69,10 @@ def clip_members(plan: ClipPlan, rendered: RenderedClip) -> dict[str, bytes]:
         if array is None:
             raise RenderError(f"{plan.split}/{plan.index}: the clip came without its '{output}'")
         arrays[ARRAYS[output]] = array
-    return {CLIP: encode_npz(**arrays), RECORD: stable_json(_record(plan, rendered))}
+    members = {CLIP: encode_npz(**arrays), RECORD: stable_json(_record(plan, rendered))}
+    for variant, (video, masks) in (corrupted or {}).items():
+        members[variant_member(variant)] = encode_npz(video=video, masks=masks)
+    return members
 
 
 def _record(plan: ClipPlan, rendered: RenderedClip) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from robustclevr.errors import StoreError, suggest
 from robustclevr.imaging import decode_npz, decode_png
-from robustclevr.store.clip import CLIP
+from robustclevr.store.clip import CLIP, variant_member
 from robustclevr.store.dataset_json import SplitEntry, entries, read_dataset_json
 from robustclevr.store.layout import Layout, sample_key, shard_count
 from robustclevr.store.sample import CLEAN, RECORD, array_member, image_member, mask_member
@@ -66,10 +66,9 @@ class Sample:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Names of the images, in the order of the plan; a clip has its clean one."""
-        if CLIP in self.members:
-            return (CLEAN,)
-        images = self.record["plan"]["images"]
+        """Names of the images, or of the versions of a clip, in the order of the plan."""
+        plan = self.record["plan"]
+        images = plan["variants"] if CLIP in self.members else plan["images"]
         return tuple(image["variant"] for image in images)
 
     def image(self, variant: str) -> NDArray[np.uint8]:
@@ -80,13 +79,16 @@ class Sample:
         """Return an image's label map: uint8, shape (H, W), 0 background, i = object i."""
         return decode_png(self._member(mask_member(variant)))
 
-    def array(self, output: str) -> NDArray[Any]:
+    def array(self, output: str, variant: str = CLEAN) -> NDArray[Any]:
         """Return ``amodal``, ``depth`` or ``normal`` as stored; for a clip any of its arrays.
 
         A clip has ``video`` uint8 (T, H, W, 3), ``masks`` uint8 (T, H, W), ``amodal`` bool
-        (T, N, H, W) and, where asked for, ``flow`` and ``background``.
+        (T, N, H, W) and, where asked for, ``flow`` and ``background``; its other variants have
+        ``video`` and ``masks``.
         """
-        arrays = decode_npz(self._member(CLIP if CLIP in self.members else array_member(output)))
+        clip = CLIP in self.members
+        name = variant_member(variant) if clip else array_member(output)
+        arrays = decode_npz(self._member(name))
         if output not in arrays:
             hint = suggest(output, arrays)
             raise StoreError(f"clip {self.split}/{self.key} has no '{output}'; {hint}")

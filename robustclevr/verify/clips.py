@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from robustclevr.errors import RobustClevrError
 from robustclevr.imaging import decode_npz
+from robustclevr.plan import CLEAN
+from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import ClipPlan, VideoOptions, from_json
 from robustclevr.run.clips import encode_clip
 from robustclevr.store.clip import ARRAYS, CLIP
@@ -70,9 +72,14 @@ def clip_problems(sample: Sample, *, index: int, root_seed: int) -> Iterator[str
     if not wrong:
         yield from _label_problems(arrays, plan, record["sprites"])
     yield from _place_problems(plan)
+    for variant in plan.variants:
+        if variant.variant != CLEAN:
+            yield from _variant_problems(sample, plan, variant.variant)
 
 
-def check_remade(dataset: Dataset, split: str, count: int) -> CheckResult:
+def check_remade(
+    dataset: Dataset, split: str, count: int, recipes: Mapping[str, LoadedRecipe]
+) -> CheckResult:
     """Draw and make ``count`` clips of a split again from the options in their own records.
 
     Files must be byte-equal; where only colors differ, by at most the tolerance of images on
@@ -86,8 +93,11 @@ def check_remade(dataset: Dataset, split: str, count: int) -> CheckResult:
             stored = dataset.sample(split, index)
             plan = from_json(ClipPlan, stored.record["plan"])
             options = _with_paths(plan.options)
-            drawn = sample_clip(options, root_seed=plan.root_seed, split=split, index=index)
-            again, _ = encode_clip(replace(plan, clip=drawn), options)
+            named = plan.clip  # a twin's is named after the clip that it is a twin of
+            drawn = sample_clip(
+                options, root_seed=plan.root_seed, split=named.split, index=named.index
+            )
+            again, _ = encode_clip(replace(plan, clip=drawn), options, recipes)
             for difference, is_problem in _differences(stored.members, again):
                 text = f"{split}/{stored.key}: {difference}"
                 (problems if is_problem else notes).append(text)
@@ -114,6 +124,17 @@ def _array_problems(arrays: Mapping[str, NDArray[Any]], plan: ClipPlan) -> Itera
             yield f"has no '{name}'"
         elif array.shape != shape or array.dtype != dtype:
             yield f"'{name}' is {array.dtype}{array.shape}, expected {np.dtype(dtype)}{shape}"
+
+
+def _variant_problems(sample: Sample, plan: ClipPlan, variant: str) -> Iterator[str]:
+    size = (plan.options.frames, plan.options.height, plan.options.width)
+    for name, shape in (("video", (*size, 3)), ("masks", size)):
+        array = sample.array(name, variant)
+        if array.shape != shape or array.dtype != np.uint8:
+            yield f"'{name}' of '{variant}' is {array.dtype}{array.shape}, expected uint8{shape}"
+        elif name == "masks" and array.max(initial=0) > len(plan.clip.sprites):
+            sprites = len(plan.clip.sprites)
+            yield f"masks of '{variant}' reach {array.max()}, but there are {sprites} sprites"
 
 
 def _label_problems(
@@ -175,7 +196,7 @@ def _differences(
     for name in sorted(before):
         if before[name] == after[name]:
             continue
-        if name == CLIP:
+        if name.endswith(CLIP):
             yield from _array_differences(decode_npz(before[name]), decode_npz(after[name]))
         else:
             old, new = json.loads(before[name]), json.loads(after[name])

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from robustclevr.plan import make_clip_plan
+from robustclevr.plan import ClipPlanner
 from robustclevr.recipe import load_recipes
 from robustclevr.run.clips import encode_clip
 from robustclevr.spec import load_dataset
@@ -18,10 +18,11 @@ LEAST_PER_CPU_SECOND = {"vmds": 125, "vmds-mixed": 100, "texvmds": 40, "spmot": 
 @pytest.mark.parametrize("name", LEAST_PER_CPU_SECOND)
 def test_clips_per_second_of_a_core(name, capsys):
     split = load_dataset(name, load_recipes()).split("train")
-    encode_clip(make_clip_plan(split, root_seed=0, index=0), split.video)  # fills caches
+    planner = ClipPlanner(split, {}, root_seed=0)
+    encode_clip(planner.plan(0), split.video, {})  # fills caches
     cpu, wall, encode_s, size = time.process_time(), time.perf_counter(), 0.0, 0
     for index in range(CLIPS):
-        members, seconds = encode_clip(make_clip_plan(split, root_seed=0, index=index), split.video)
+        members, seconds = encode_clip(planner.plan(index), split.video, {})
         encode_s += seconds
         size += sum(map(len, members.values()))
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall

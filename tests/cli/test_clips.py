@@ -54,9 +54,13 @@ def test_a_dry_run_counts_clips(robustclevr, spec, tmp_path):
     assert not (tmp_path / "d").exists()
 
 
-def test_a_dag_on_clips_is_not_built_yet(robustclevr, tmp_path):
+def test_a_recipe_that_needs_blender_is_named(robustclevr, tmp_path):
     file = tmp_path / "clips.yaml"
     file.write_text("family: vmds\ndag: tree-uniform\nsplits:\n  test: {samples: 5}\n")
     refused = robustclevr("generate", file, "-o", tmp_path / "d")
     assert refused.code == 2
-    assert f"{file}:4: splits.test.dag: a DAG on clips is not built yet" in refused.err
+    where = f"{file}:4: splits.test.dag: "
+    assert f"{where}node 'glare' applies 'glare', which has no numpy twin and needs" in refused.err
+    assert "on clips work bright_contrast, gamma, gaussian_blur" in refused.err
+    assert "node 'gamma'" not in refused.err
+    assert not (tmp_path / "d").exists()

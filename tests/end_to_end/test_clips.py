@@ -226,3 +226,44 @@ def test_what_cannot_be_drawn_says_why(tmp_path):
     failed = run("generate", file, "-o", tmp_path / "out", "--workers", 1, code=1)
     assert "test/000000" in failed.stderr
     assert "tries" in failed.stderr or "margin" in failed.stderr
+
+
+CORRUPTED = """\
+family: vmds
+video: {frames: 4}
+shard_size: 4
+dag: {nodes: {pixelate: {noise: {u: "Uniform(0.3, 1)"}, set: {scale: u}},
+  gamma: {parents: [pixelate], noise: {h: HalfNormal(1)}, set: {gamma: 1 + h}},
+  white_noise: {noise: {v: "Uniform(0.1, 0.3)"}, set: {factor: v}}}}
+splits:
+  test: {samples: 6}
+  twins: {samples: 6, twin_of: test, do: {gamma.gamma: 1}}
+"""
+
+
+def test_a_causal_model_corrupts_clips(tmp_path, without_heavy_packages):
+    file, out = tmp_path / "corrupted.yaml", tmp_path / "out"
+    file.write_text(CORRUPTED)
+    run("generate", file, "-o", out, "--workers", 1)
+    run("generate", file, "-o", tmp_path / "again", "--workers", 2)
+    assert digests(out) == digests(tmp_path / "again")
+    assert "draws of test: 6 checked" in run("verify", out, "--rerender", 3).stdout
+    assert list(without_heavy_packages.glob("*.touched")) == []
+    files, twins = members(out, "test"), members(out, "twins")
+    names = ["gamma.npz", "json", "npz", "pixelate.npz", "white_noise.npz"]
+    assert sorted(files) == sorted(f"{i:06d}.{name}" for i in range(6) for name in names)
+    for i in range(6):
+        clean, gamma, pixelate, noise = (
+            np.load(io.BytesIO(files[f"{i:06d}.{name}npz"]))
+            for name in ("", "gamma.", "pixelate.", "white_noise.")
+        )
+        assert (gamma["video"] <= pixelate["video"]).all()
+        np.testing.assert_array_equal(gamma["masks"], pixelate["masks"])
+        np.testing.assert_array_equal(noise["masks"], clean["masks"])
+        assert not np.array_equal(noise["video"], clean["video"])
+        for kind in ("npz", "pixelate.npz", "white_noise.npz"):
+            assert twins[f"{i:06d}.{kind}"] == files[f"{i:06d}.{kind}"]
+        assert twins[f"{i:06d}.gamma.npz"] == files[f"{i:06d}.pixelate.npz"]
+        record = json.loads(twins[f"{i:06d}.json"])
+        assert record["nodes"]["gamma"]["severity"] == 0
+        assert record["interventions"]["twin_of"] == "test"

@@ -26,9 +26,9 @@ def fingerprint_of(split):
 
 def test_a_plan_depends_on_the_spec_the_seed_and_the_index_alone(load):
     split, longer = load("family: vmds"), load("family: vmds", "splits.test.samples=900")
-    plans = [make_clip_plan(split, root_seed=0, index=i) for i in range(5)]
-    assert make_clip_plan(longer, root_seed=0, index=3) == plans[3]
-    assert make_clip_plan(split, root_seed=1, index=3).clip != plans[3].clip
+    plans = [make_clip_plan(split, {}, root_seed=0, index=i) for i in range(5)]
+    assert make_clip_plan(longer, {}, root_seed=0, index=3) == plans[3]
+    assert make_clip_plan(split, {}, root_seed=1, index=3).clip != plans[3].clip
     assert all(from_json(type(plan), to_json(plan)) == plan for plan in plans)
 
 
@@ -56,7 +56,7 @@ def test_defaults_that_are_written_out_change_nothing(load):
 def test_a_still_image_has_no_sources(load):
     assert source_digests(load("family: clevr")) == {}
     with pytest.raises(ValueError, match="holds no clips"):
-        make_clip_plan(load("family: clevr"), root_seed=0, index=0)
+        make_clip_plan(load("family: clevr"), {}, root_seed=0, index=0)
 
 
 def picture(folder, name, side=40):
@@ -87,7 +87,7 @@ def test_the_plan_holds_the_path_as_it_was_written(load, tmp_path):
     picture(tmp_path / "pictures", "a.png")
     split = load("family: texvmds\nvideo: {textures: pictures}")
     assert split.video.textures == str(tmp_path / "pictures")
-    assert make_clip_plan(split, root_seed=0, index=0).options.textures == "pictures"
+    assert make_clip_plan(split, {}, root_seed=0, index=0).options.textures == "pictures"
 
 
 def test_a_file_of_sprites_counts_by_its_content(load, tmp_path):

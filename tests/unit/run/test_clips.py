@@ -43,7 +43,7 @@ def test_each_core_makes_clips(monkeypatch, asked, shards, cores, workers):
 def test_clips_are_made_in_order_and_say_so(load, make_job):
     spec, heard = load(SMALL), []
     assert holds_clips(spec.splits)
-    with ClipMaker(make_job(spec), heard.append) as maker:
+    with ClipMaker(make_job(spec), {}, heard.append) as maker:
         made = list(maker.make(spec.split("test"), [2, 0]))
     assert [sample.index for sample in made] == [2, 0]
     assert heard == [SampleStarted("test", 2), SampleStarted("test", 0)]
@@ -61,7 +61,7 @@ def test_a_clip_that_cannot_be_drawn_does_not_stop_the_others(load, make_job):
         "family: vmds\nvideo: {margin_px: 31.5, tries: 64, sprites: [0, 1]}\n"
         "splits: {test: {samples: 4}}\n"
     )
-    with ClipMaker(make_job(spec), lambda _: None) as maker:
+    with ClipMaker(make_job(spec), {}, lambda _: None) as maker:
         made = list(maker.make(spec.split("test"), range(4)))
     failed = [one for one in made if isinstance(one, SampleFailure)]
     assert len(failed) == 2  # the others have no sprite
@@ -87,7 +87,7 @@ def test_stored_clips_are_the_drawn_ones(load, tmp_path):
     spec, out = load(SMALL), tmp_path / "d"
     assert generate(spec, {}, out, GenerateOptions(workers=1), lambda _: None).exit_code == 0
     assert holds_clips_at(out)
-    drawn = list(drawn_clips(spec.split("test"), root_seed=0, count=6))
+    drawn = list(drawn_clips(spec.split("test"), {}, root_seed=0, count=6))
     stored = list(stored_clips(out, None, 9))
     assert [name for name, _ in drawn] == [name for name, _ in stored]
     for (_, one), (_, two) in zip(drawn, stored, strict=True):

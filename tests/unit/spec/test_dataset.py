@@ -276,11 +276,16 @@ def test_video_options_are_resolved(write, recipes: Recipes) -> None:
     [
         ("family: vor", "family 'vor' is not built yet; this version makes clevr, vmds, "),
         ("family: clevrtex", "family 'clevrtex' is not built yet; this version makes clevr, "),
-        ("family: vmds\ndag: mine.yaml", "a DAG on clips is not built yet; write dag: null"),
+        (
+            "family: vmds\ndag: mine.yaml",
+            "splits.a.worst_case: 'worst_case' on clips is not built yet; choose the other splits",
+        ),
     ],
 )
 def test_what_loads_and_cannot_be_made_yet(write, recipes: Recipes, text: str, message) -> None:
-    dataset = load_dataset(write(f"{text}\nsplits: {{a: {{samples: 1}}}}\n"), recipes)
+    worst = "worst_case: {metric: ssim, over: [glare.mix], budget: 3}"
+    own = f", {worst}" if "dag" in text else ""
+    dataset = load_dataset(write(f"{text}\nsplits: {{a: {{samples: 1{own}}}}}\n"), recipes)
     with pytest.raises(SpecError) as caught:
         require_built(dataset.split("a"))
     assert message in str(caught.value)

@@ -3,22 +3,24 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from robustclevr.errors import RenderError, StoreError
-from robustclevr.records import ClipPlan, from_json
+from robustclevr.records import ClipPlan, ClipVariant, from_json
 from robustclevr.store.clip import clip_members
 from robustclevr.store.dataset import Sample
 from robustclevr.video import render_clip, resolve, sample_clip
 
 OPTIONS = resolve("vmds", {"frames": 4, "sprites": [2, 2]})
+CLEAN_ONLY = (ClipVariant("clean", ()),)
 
 
 def plan(outputs=("image", "mask", "amodal"), options=OPTIONS):
     clip = sample_clip(options, root_seed=3, split="test", index=17)
-    return ClipPlan(1, "test", 17, 3, None, clip, options, outputs)
+    return ClipPlan(1, "test", 17, 3, None, clip, options, outputs, CLEAN_ONLY)
 
 
 def members(outputs=("image", "mask", "amodal")):
@@ -79,7 +81,9 @@ def test_a_sprite_that_is_not_there_has_no_place():
     options = resolve("spmot", {"stream": "torch-seed-0"})
     clips = [sample_clip(options, root_seed=0, split="t", index=i) for i in range(4)]
     clip = next(c for c in clips if any(None in s.position for s in c.sprites))
-    planned = ClipPlan(1, "t", clip.index, 0, None, clip, options, ("image", "mask", "amodal"))
+    planned = ClipPlan(
+        1, "t", clip.index, 0, None, clip, options, ("image", "mask", "amodal"), CLEAN_ONLY
+    )
     stored = clip_members(planned, render_clip(clip, options))
     record = json.loads(stored["json"])
     absent = [
@@ -91,3 +95,17 @@ def test_a_sprite_that_is_not_there_has_no_place():
     assert absent
     assert set(absent) == {0.0}
     assert from_json(ClipPlan, record["plan"]) == planned
+
+
+def test_a_corrupted_version_has_a_file_of_its_own():
+    planned = plan()
+    planned = replace(planned, variants=(*CLEAN_ONLY, ClipVariant("gamma", ())))
+    rendered = render_clip(planned.clip, OPTIONS)
+    darker = rendered.video // 2
+    stored = clip_members(planned, rendered, {"gamma": (darker, rendered.masks)})
+    assert sorted(stored) == ["gamma.npz", "json", "npz"]
+    sample = Sample("test", "000017", stored)
+    assert sample.variants == ("clean", "gamma")
+    np.testing.assert_array_equal(sample.array("video", "gamma"), darker)
+    np.testing.assert_array_equal(sample.array("masks", "gamma"), rendered.masks)
+    np.testing.assert_array_equal(sample.array("video"), rendered.video)

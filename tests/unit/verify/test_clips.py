@@ -18,9 +18,10 @@ from robustclevr.verify.clips import clip_problems
 def made(tmp_path, text="family: vmds\nvideo: {sprites: [3, 3]}", index=1, name="test"):
     file = tmp_path / "clips.yaml"
     file.write_text(f"{text}\nsplits: {{{name}: {{samples: 4}}}}\n")
-    split = load_dataset(file, load_recipes()).split(name)
-    plan = make_clip_plan(split, root_seed=0, index=index)
-    members, _ = encode_clip(plan, split.video)
+    recipes = load_recipes()
+    split = load_dataset(file, recipes).split(name)
+    plan = make_clip_plan(split, recipes, root_seed=0, index=index)
+    members, _ = encode_clip(plan, split.video, recipes)
     return Sample(name, f"{index:06d}", members)
 
 
@@ -49,6 +50,7 @@ def changed(sample, *, record=None, **arrays):
         "family: texvmds",
         "family: spmot\nvideo: {sampling: odd-even, stream: torch-seed-0}",
         "family: spmot\nvideo: {height: 128, width: 128}",
+        "family: vmds\ndag: {nodes: {pixelate: {set: {scale: 0.4}}}}",
     ],
 )
 def test_a_sound_clip_has_no_problem(tmp_path, text):
