@@ -40,7 +40,7 @@ def test_kmeans_of_clips_whatever_the_workers(clip_dataset, tmp_path):
     np.testing.assert_array_equal(masks, kmeans_labels(target.pixels, 6, rng=rng))
 
 
-def test_random_is_uniform_and_its_seed_decides(image_dataset, tmp_path):
+def test_random_is_uniform_and_its_seed_decides(image_dataset):
     sample = image_dataset.sample("test", 0)
     clean, gamma = targets(sample)[:2]
     baseline = Baseline("random", 4, seed=5)

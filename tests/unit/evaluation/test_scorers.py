@@ -17,6 +17,8 @@ from robustclevr.metrics import (
     squared_error,
 )
 from robustclevr.predictions import Prediction
+from robustclevr.scenes import properties
+from robustclevr.video import shapes, sprites_mot
 
 RULES = PRESETS["all-frames"]
 
@@ -117,8 +119,4 @@ def test_clips_that_end_too_early_are_named():
 
 
 def test_every_shape_of_the_families_is_a_class():
-    from robustclevr.scenes.properties import SHAPES as clevr
-    from robustclevr.video.shapes import SHAPES as dsprites
-    from robustclevr.video.sprites_mot import SHAPES as sprites_mot
-
-    assert {*clevr, *dsprites, *sprites_mot} == set(SHAPES)
+    assert {*properties.SHAPES, *shapes.SHAPES, *sprites_mot.SHAPES} == set(SHAPES)

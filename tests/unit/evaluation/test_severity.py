@@ -17,8 +17,8 @@ from robustclevr.metrics import PRESETS
 class OneScore(MeanScorer):
     names = ("score",)
 
-    def values(self, target, prediction):
-        raise AssertionError
+    def values(self, _target, _prediction):
+        raise NotImplementedError
 
 
 def curve(severity, values, bins=10):

@@ -43,7 +43,7 @@ def test_masks_that_overlap_are_kept_and_the_first_wins():
 
 
 def test_errors_name_video_frame_and_id():
-    with pytest.raises(StoreError, match="^video 3: has 1 frames, the clip has 2$"):
+    with pytest.raises(StoreError, match=r"^video 3: has 1 frames, the clip has 2$"):
         clip_prediction([{"masks": [], "ids": []}], (2, 4, 4), "video 3")
     bad = [{"masks": ["16 2"], "ids": [7]}]
     with pytest.raises(StoreError, match=r"^v, frame 0, id 7: a run of 2 from 16 leaves"):

@@ -22,7 +22,7 @@ EMPTY = encode_png(np.zeros((24, 32), np.uint8))
 
 
 @pytest.fixture
-def images(image_dataset, tmp_path):
+def images(tmp_path):
     """A folder of predictions of all images."""
     folder = tmp_path / "p" / "test"
     folder.mkdir(parents=True)
@@ -110,7 +110,9 @@ def test_wrong_shapes_and_doubles_name_the_file(image_dataset, images):
     file = images / "000002.clean.npz"
     file.write_bytes(encode_npz(masks=np.zeros((32, 24), np.uint8)))
     files = opened(image_dataset, images)
-    with pytest.raises(StoreError, match="clean.png and 000002.clean.npz are both there; keep one"):
+    with pytest.raises(
+        StoreError, match=r"clean\.png and 000002\.clean\.npz are both there; keep one"
+    ):
         files.read(target)
     (images / "000002.clean.png").unlink()
     with pytest.raises(StoreError) as caught:
@@ -141,7 +143,7 @@ def test_clips_are_npz_or_one_json(clip_dataset, tmp_path):
         open_split(tmp_path, clip_dataset, "test")
     (tmp_path / "val").mkdir()
     (tmp_path / "val" / "000000.png").write_bytes(b"")
-    with pytest.raises(StoreError, match="one for a clip is a .npz file"):
+    with pytest.raises(StoreError, match=r"one for a clip is a \.npz file"):
         open_split(tmp_path, clip_dataset, "val")
     file = tmp_path / "test.json"
     file.write_text("[[], []]")

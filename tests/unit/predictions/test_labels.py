@@ -11,6 +11,10 @@ from robustclevr.imaging import encode_npz, encode_png
 from robustclevr.predictions import decode_prediction, to_labels
 
 
+DUE = "; labels of shape (2, 3) or soft masks of shape (K, 2, 3) are due"
+KINDS = "; floats (soft) or booleans (hard) are due, or one map of integer labels"
+
+
 @given(arrays(np.float32, (3, 4, 2, 5), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0])))
 def test_soft_masks_of_clips_go_to_the_first_of_the_largest(masks):
     labels = to_labels(masks, (3, 2, 5))
@@ -51,20 +55,17 @@ def test_files_of_both_kinds():
     [
         (
             np.zeros((3, 2), np.uint8),
-            "masks are of shape (3, 2); labels of shape (2, 3) or soft masks of shape "
-            "(K, 2, 3) are due",
+            "masks are of shape (3, 2)" + DUE,
         ),
         (
             np.zeros((0, 2, 3)),
-            "masks are of shape (0, 2, 3); labels of shape (2, 3) or soft masks of shape "
-            "(K, 2, 3) are due",
+            "masks are of shape (0, 2, 3)" + DUE,
         ),
         (np.full((2, 3), -1), "labels go down to -1; they begin at 0, no object"),
         (np.zeros((2, 3)), "labels are float64, integers are due"),
         (
             np.zeros((4, 2, 3), np.uint8),
-            "masks are uint8; floats (soft) or booleans (hard) are due, or one map of integer "
-            "labels",
+            "masks are uint8" + KINDS,
         ),
         (np.full((4, 2, 3), np.nan), "24 values of the masks are not a number"),
     ],
