@@ -97,7 +97,7 @@ def test_clips_have_the_sizes_and_numbers_of_their_papers(
         assert options.frames == (20 if long else 10)
         if name != "spmot":
             assert options.sprites[1] == 4
-            assert options.edges == ("bilinear" if name == "vmds-weis2021" else "coverage")
+            assert options.edges == ("cubic" if name == "vmds-weis2021" else "coverage")
 
 
 def test_scenarios_of_the_named_sets(recipes: Mapping[str, LoadedRecipe]) -> None:

@@ -10,7 +10,6 @@ from robustclevr.errors import StoreError
 from robustclevr.imaging import encode_npz, encode_png
 from robustclevr.predictions import decode_prediction, to_labels
 
-
 DUE = "; labels of shape (2, 3) or soft masks of shape (K, 2, 3) are due"
 KINDS = "; floats (soft) or booleans (hard) are due, or one map of integer labels"
 
