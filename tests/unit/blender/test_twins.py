@@ -22,6 +22,10 @@ CASES = [
     ("pixelate", {"scale": 0.2}, 0.0),
     ("pixelate", {"scale": 0.37}, 0.0),
     ("pixelate", {"scale": 0.5}, 0.0),
+    ("motion_blur", {"distance": 0.1, "angle": 2.2}, 1e-4),
+    ("motion_blur", {"spin": -0.1}, 1e-4),
+    ("motion_blur", {"zoom": 0.1, "center_x": 0.3, "center_y": 0.8, "iterations": 3}, 1e-4),
+    ("motion_blur", {"distance": 0.4, "angle": 0.3, "spin": 0.2, "zoom": 0.1}, 1e-4),
     ("lens_distortion", {"distort": 0.1, "fit": True}, 1e-4),
     ("lens_distortion", {"distort": 0.3, "dispersion": 0.2}, 1e-4),
     ("lens_distortion", {"dispersion": 0.5, "fit": True}, 1e-4),
@@ -87,5 +91,28 @@ def test_grain_has_the_same_distribution(tmp_path):
     assert not np.array_equal(made, twin)
 
 
+def test_clouds_have_the_same_size_and_contrast(tmp_path):
+    black = np.zeros((HEIGHT, WIDTH, 3))
+    found = []
+    for clouds in zip(
+        *(both("clouds", {"factor": 1.0}, black, tmp_path, seed=k * 70_001 + 3) for k in range(24)),
+        strict=True,
+    ):
+        gray = np.stack(clouds)[..., 0]
+        assert np.ptp(np.stack(clouds), axis=-1).max() == 0
+        assert gray.min() >= 0
+        assert gray.max() <= 1
+        centered = gray - gray.mean()
+        unit = WIDTH // 8
+        lags = [
+            (centered[..., k:] * centered[..., :-k]).mean() for k in (unit // 2, unit, 3 * unit)
+        ]
+        found.append([gray.mean(), gray.std(), *(lag / gray.var() for lag in lags)])
+    made, twin = found
+    assert twin[:2] == pytest.approx(made[:2], abs=0.012)
+    assert twin[:2] == pytest.approx([0.497, 0.103], abs=0.012)
+    assert twin[2:] == pytest.approx(made[2:], abs=0.12)
+
+
 def test_every_twin_is_compared_here():
-    assert {name for name, _, _ in CASES} | {"white_noise"} == set(RECIPES)
+    assert {name for name, _, _ in CASES} | {"white_noise", "clouds"} == set(RECIPES)
