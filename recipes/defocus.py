@@ -7,9 +7,16 @@ their models draw it. Below z = 1 the node leaves the image as it is.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -58,3 +65,26 @@ def build(context: CompositorContext) -> Socket:
         f_stop=context.number("f_stop"),
     )
     return node.outputs["Image"]
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Do the same with numpy; the image's border is extended outwards, as by the node."""
+    disk = _disk(float(params["z"]))
+    return ndimage.correlate(image, disk[..., np.newaxis], mode="nearest")
+
+
+def _disk(radius: float) -> NDArray[np.float64]:
+    """Return the weights of Blender's node, which sum to 1.
+
+    It draws a disk with a soft edge at the next whole radius and shrinks that by interpolation.
+    """
+    whole, reach = math.ceil(radius), math.floor(radius)
+    rows, columns = np.mgrid[-whole : whole + 1, -whole : whole + 1]
+    drawn = np.clip(whole + 0.5 - np.hypot(rows, columns), 0.0, 1.0)
+    places = np.arange(-reach, reach + 1) * (2 * whole + 1) / (2.0 * radius + 1.0) + whole + 1
+    grid = np.stack(np.meshgrid(places, places, indexing="ij"))
+    disk = ndimage.map_coordinates(np.pad(drawn, 1), grid, order=1)
+    disk[reach, reach] = 1.0
+    return disk / disk.sum()
