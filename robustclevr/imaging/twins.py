@@ -82,11 +82,15 @@ def source_map(
 
 
 def without_twin(ids: Iterable[str], recipes: Mapping[str, LoadedRecipe]) -> Sequence[str]:
-    """Return those of some recipes that only Blender can apply."""
+    """Return those of some recipes that only Blender can apply.
+
+    A recipe of stage ``encoded`` acts on 8-bit pictures and never needs it.
+    """
+    chosen = [(recipe_id, recipes[recipe_id]) for recipe_id in ids]
     return [
         recipe_id
-        for recipe_id in ids
-        if recipes[recipe_id].recipe.stage != "image" or recipes[recipe_id].apply is None
+        for recipe_id, loaded in chosen
+        if loaded.recipe.stage == "scene" or (loaded.recipe.stage == "image" and not loaded.apply)
     ]
 
 

@@ -20,8 +20,8 @@ class ClipVariant:
     variant : str
         ``clean``, ``joint`` or a node id; names the file.
     steps : tuple of Step
-        Image-stage steps in the order in which they are applied, the same to every frame: a
-        corruption is a property of the camera, which does not change within a clip.
+        In the DAG's order, those on 8-bit images come last. The same to every frame: a corruption
+        is a property of the camera, which does not change within a clip.
     """
 
     variant: str

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import robustclevr
 from robustclevr.errors import RecipeError, RenderError, SamplingError
-from robustclevr.imaging import linear_to_srgb8, srgb8_to_linear, warp_labels
+from robustclevr.imaging import apply_encoded, linear_to_srgb8, srgb8_to_linear, warp_labels
 from robustclevr.imaging.twins import apply_steps, source_map
 from robustclevr.plan import CLEAN, ClipPlanner, clip_options
 from robustclevr.recipe import LoadedRecipe
@@ -129,13 +129,18 @@ def encode_clip(
 def _corrupted(
     clip: RenderedClip, steps: Sequence[Step], recipes: Mapping[str, LoadedRecipe]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Apply steps to every frame; labels move along with the pixels."""
+    """Apply steps to every frame, encoded ones last; labels move along with the pixels."""
     if not any(step.severity > 0 for step in steps):
         return clip.video, clip.masks
-    frames = [apply_steps(srgb8_to_linear(frame), steps, recipes) for frame in clip.video]
+    encoded = [step for step in steps if recipes[step.recipe].recipe.stage == "encoded"]
+    others = [step for step in steps if step not in encoded]
+    frames = [
+        linear_to_srgb8(apply_steps(srgb8_to_linear(frame), others, recipes))
+        for frame in clip.video
+    ]
     height, width = clip.masks.shape[1:]
-    source = source_map(steps, height, width, recipes)
+    source = source_map(others, height, width, recipes)
     masks = clip.masks
     if source is not None:
         masks = np.stack([warp_labels(labels, source) for labels in masks])
-    return np.stack([linear_to_srgb8(frame) for frame in frames]), masks
+    return np.stack([apply_encoded(frame, encoded, recipes) for frame in frames]), masks

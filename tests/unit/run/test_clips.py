@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robustclevr.errors import SpecError
+from robustclevr.imaging import EncodedContext, linear_to_srgb8, srgb8_to_linear
 from robustclevr.recipe import load_recipes
 from robustclevr.run.clip_preview import drawn_clips, holds_clips_at, stored_clips
 from robustclevr.run.clips import ClipMaker
@@ -15,7 +16,7 @@ from robustclevr.run.generate import GenerateOptions, generate, share_cores
 from robustclevr.run.job import SampleFailure, SampleStarted
 from robustclevr.run.makers import holds_clips
 from robustclevr.spec import load_dataset
-from robustclevr.store import Dataset
+from robustclevr.store import Dataset, Sample
 
 
 @pytest.fixture
@@ -101,3 +102,20 @@ def test_a_lost_source_stops_the_run(load, tmp_path):
     spec = load("family: vmds\nvideo: {dsprites: sprites.npz}\nsplits: {test: {samples: 2}}\n")
     with pytest.raises(SpecError, match=r"sprites\.npz is not a whole NPZ file"):
         generate(spec, {}, tmp_path / "d", GenerateOptions(workers=1), lambda _: None)
+
+
+def test_what_a_file_format_does_comes_last(load, make_job):
+    recipes = load_recipes()
+    spec = load(
+        "family: vmds\nvideo: {frames: 2}\nemit: [clean, joint]\n"
+        "dag: {nodes: {jpeg: {set: {quality: 20}}, gamma: {set: {gamma: 2}}}}\n"
+        "splits: {test: {samples: 1}}\n"
+    )
+    with ClipMaker(make_job(spec), recipes, lambda _: None) as maker:
+        (made,) = maker.make(spec.split("test"), [0])
+    sample = Sample("test", "000000", made.members)
+    darker = linear_to_srgb8(srgb8_to_linear(sample.array("video")[1]) ** 2)
+    settings = {**recipes["jpeg"].recipe.clean_parameters(), "quality": 20.0}
+    expected = recipes["jpeg"].build(EncodedContext(darker, settings, 0, 64, 64))
+    np.testing.assert_array_equal(sample.array("video", "joint")[1], expected)
+    np.testing.assert_array_equal(sample.array("masks", "joint"), sample.array("masks"))
