@@ -71,8 +71,11 @@ def uniforms(
     raw = np.asarray(bits.random_raw(skipped + count), dtype=np.uint64)[skipped:]
     # 52 bits and not 53: with 53 the largest centre, 1 - 2**-54, would round to 1. Signed, because
     # processors convert signed integers to float an order of magnitude faster.
-    grid = (raw >> np.uint64(12)).view(np.int64)
-    return (grid.astype(np.float64) + 0.5) * 2.0**-52
+    raw >>= np.uint64(12)
+    values = raw.view(np.int64).astype(np.float64)
+    values += 0.5  # in place: fresh memory costs more than the arithmetic
+    values *= 2.0**-52
+    return values
 
 
 def pixel_seed(root_seed: int, split: str, name: str, index: int) -> int:

@@ -24,9 +24,13 @@ class NodeDraw:
     noise : mapping of str to float
         Every exogenous variable of the node, also those the taken branch does not read.
     log_density : float
-        Log-density of the noise that the taken branch reads. [nat]
+        Log-density of the node given its parents. [nat]
     clamped : mapping of str to Value
         Applied value of each parameter whose drawn value lies outside the recipe's safe range.
+    density_of : str
+        What ``log_density`` is a density of: ``parameters`` where each noise that the taken
+        branch reads enters one parameter, once and invertibly; else ``noise``, of all noise that
+        is read. A discrete noise counts with its mass in both.
     """
 
     active: bool
@@ -35,6 +39,7 @@ class NodeDraw:
     noise: Mapping[str, float]
     log_density: float
     clamped: Mapping[str, Value]
+    density_of: str = "noise"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,13 @@ def _least_count(guess: Any, u: FloatArray, cdf: Any) -> FloatArray:
     return np.asarray(np.where(cdf(k) < u, k + 1.0, k))
 
 
+def _discrete_uniform_quantile(u: FloatArray, a: Arguments) -> FloatArray:
+    values = np.asarray(u * a["n"])
+    np.floor(values, out=values)
+    values /= a["n"]
+    return values
+
+
 def _discrete_uniform_log(x: FloatArray, a: Arguments) -> FloatArray:
     n = a["n"]
     distance = x * n
@@ -117,7 +124,7 @@ def _poisson_quantile(u: FloatArray, a: Arguments) -> FloatArray:
 DISCRETE: dict[str, Law] = {
     # The largest u is 1 - 2**-53, and u n then rounds to below n for every n.
     "DiscreteUniform": Law(
-        lambda u, a: np.floor(u * a["n"]) / a["n"],
+        _discrete_uniform_quantile,
         _discrete_uniform_log,
         lambda a: Support(0.0, (a["n"] - 1.0) / a["n"], 1.0 / a["n"]),
     ),

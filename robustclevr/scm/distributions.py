@@ -23,6 +23,9 @@ from robustclevr.spec.model import Distribution
 LAWS: Mapping[str, Law] = {**CONTINUOUS, **DISCRETE}
 """Quantile function, log-density and support by the distribution's name."""
 
+SMOOTH = frozenset(CONTINUOUS) - {"Delta"}
+"""Laws with a density, whose quantile function has a slope."""
+
 
 def quantile(distribution: Distribution, u: FloatArray) -> FloatArray:
     """Return the values at the levels ``u``.

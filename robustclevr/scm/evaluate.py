@@ -1,23 +1,25 @@
 """Formulas to numbers, for many samples at once, with a record of which noises were read.
 
-Enters: an expression tree and the columns of its names. Leaves: a column, and per noise the rows
-whose taken branch read it. ``where`` reads its condition and the branch taken; ``and`` and ``or``
-read their right side only where the left one does not decide. Both branches are computed for all
-rows, because that is fast and the same bit for bit whatever the number of rows; what the branch
-not taken gave is neither kept nor complained about.
+Enters: an expression tree and the columns of its names. Leaves: a column, how steeply it answers
+to the noise it reads, and per noise the rows whose taken branch read it. ``where`` reads its
+condition and the branch taken; ``and`` and ``or`` read their right side only where the left one
+does not decide. Both branches are computed for all rows, because that is fast and the same bit
+for bit whatever the number of rows; what the branch not taken gave is neither kept nor complained
+about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robustclevr.scm.distributions import LAWS, valid_arguments
-from robustclevr.scm.operations import FUNCTIONS, OPERATORS, number, truth
+from robustclevr.scm.distributions import LAWS, SMOOTH, valid_arguments
+from robustclevr.scm.operations import FUNCTIONS, OPERATORS, number, select, truth
+from robustclevr.scm.slopes import Rows, Slope, either, follow, slope_of_noise, with_step
 from robustclevr.spec.expression import (
     Call,
     Expression,
@@ -27,12 +29,10 @@ from robustclevr.spec.expression import (
     ParentValue,
     Quantile,
 )
+from robustclevr.spec.model import Distribution
 
 Column = NDArray[Any]
 """float64 or bool, shape (n,), or () for the same value in every row."""
-
-Rows = NDArray[np.bool_] | None
-"""Which rows a branch is taken in; None for all of them."""
 
 
 class NotFiniteError(ArithmeticError):
@@ -51,6 +51,20 @@ class NotFiniteError(ArithmeticError):
         super().__init__(f"{operation} in row {row}")
 
 
+class Traced(NamedTuple):
+    """A value, and how it answers to the noise it reads.
+
+    Attributes
+    ----------
+    value : Column
+    slope : Slope or None
+        None if no noise is read, or if the answer is not followed any further.
+    """
+
+    value: Column
+    slope: Slope | None
+
+
 @dataclass
 class Scope:
     """What the names in the formulas of one node stand for.
@@ -62,22 +76,39 @@ class Scope:
     noises : frozenset of str
         Which names of ``own`` are noises.
     parents : mapping of (node, field) to Column
+    laws : mapping of str to Distribution
+        Of the noises whose slopes are followed; none by default.
     reads : dict of str to Rows
         Filled by :func:`evaluate`: noises read, and in which rows. A noise that no row can read
         is missing.
+    lost : list of Rows
+        Filled as well: rows in which a noise was read by what is no invertible function of it, or
+        twice.
     """
 
     own: dict[str, Column]
     noises: frozenset[str]
     parents: Mapping[tuple[str, str], Column]
+    laws: Mapping[str, Distribution] = field(default_factory=dict)
     reads: dict[str, Rows] = field(default_factory=dict)
+    lost: list[Rows] = field(default_factory=list)
 
-    def read(self, name: str, rows: Rows) -> Column:
+    def read(self, name: str, rows: Rows) -> Traced:
         """Return a column of the node itself and note that it was read."""
-        if name in self.noises:
-            before = self.reads.get(name, rows)
-            self.reads[name] = None if before is None or rows is None else before | rows
-        return self.own[name]
+        if name not in self.noises:
+            return Traced(self.own[name], None)
+        again = name in self.reads
+        before = self.reads.get(name, rows)
+        self.reads[name] = None if before is None or rows is None else before | rows
+        if name not in self.laws:
+            return Traced(self.own[name], None)
+        if again:
+            self.lost.append(rows if before is None else _and(rows, before))
+        return Traced(self.own[name], slope_of_noise(self.laws[name], rows))
+
+    def lose(self, *slopes: Slope | None) -> None:
+        """Note that values are used for what does not tell their noise any more."""
+        self.lost.extend(slope.rows for slope in slopes if slope is not None)
 
 
 def evaluate(expression: Expression, scope: Scope, rows: Rows = None) -> Column:
@@ -102,63 +133,111 @@ def evaluate(expression: Expression, scope: Scope, rows: Rows = None) -> Column:
     NotFiniteError
         If an operation gives NaN or infinity in a row in which its branch is taken.
     """
-    match expression:
-        case Number(value):
-            return np.asarray(value, dtype=np.float64)
-        case Name(name):
-            return scope.read(name, rows)
-        case ParentValue(node, parameter):
-            return scope.parents[node, parameter]
-        case Operation("and" | "or" as operator, (left, right)):
-            return _connective(operator, left, right, scope, rows)
-        case Operation(operator, operands):
-            values = [evaluate(operand, scope, rows) for operand in operands]
-            result = OPERATORS[operator](*values)
-            return _finite(result, rows, operator, values)
-        case Call("where", (condition, then, otherwise)):
-            return _where(condition, then, otherwise, scope, rows)
-        case Call(function, operands):
-            values = [evaluate(operand, scope, rows) for operand in operands]
-            return _finite(FUNCTIONS[function](*values), rows, function, values)
-        case Quantile():
-            return _quantile(expression, scope, rows)
-    raise TypeError(f"not an expression: {expression!r}")
+    return trace(expression, scope, rows).value
+
+
+def trace(expression: Expression, scope: Scope, rows: Rows = None) -> Traced:
+    """Compute one formula as :func:`evaluate` does, and its slope with it."""
+    return _KINDS[type(expression)](expression, scope, rows)
+
+
+def _operation(expression: Operation, scope: Scope, rows: Rows) -> Traced:
+    operator = expression.operator
+    if operator in ("and", "or"):
+        left, right = expression.operands
+        return Traced(_connective(operator, left, right, scope, rows), None)
+    return _apply(operator, OPERATORS[operator], expression.operands, scope, rows)
+
+
+def _call(expression: Call, scope: Scope, rows: Rows) -> Traced:
+    function = expression.function
+    if function == "where":
+        condition, then, otherwise = expression.arguments
+        return _where(condition, then, otherwise, scope, rows)
+    return _apply(function, FUNCTIONS[function], expression.arguments, scope, rows)
+
+
+def _apply(
+    operation: str,
+    compute: Callable[..., Column],
+    operands: Sequence[Expression],
+    scope: Scope,
+    rows: Rows,
+) -> Traced:
+    values: list[Column] = []
+    reading: list[tuple[int, Slope]] = []
+    for place, operand in enumerate(operands):
+        value, slope = trace(operand, scope, rows)
+        values.append(value)
+        if slope is not None:
+            reading.append((place, slope))
+    result = _finite(compute(*values), rows, operation, values)
+    if not reading:
+        return Traced(result, None)
+    place, one = reading[0]
+    followed = follow(one, place, values, operation, compute) if len(reading) == 1 else None
+    if followed is None:
+        scope.lose(*(slope for _, slope in reading))
+    return Traced(result, followed)
+
+
+def _known(expression: Expression, scope: Scope, rows: Rows) -> Column:
+    """Return a value whose slope is not followed."""
+    traced = trace(expression, scope, rows)
+    scope.lose(traced.slope)
+    return traced.value
+
+
+def _truth(expression: Expression, scope: Scope, rows: Rows) -> NDArray[np.bool_]:
+    return truth(_known(expression, scope, rows))
 
 
 def _where(
     condition: Expression, then: Expression, otherwise: Expression, scope: Scope, rows: Rows
-) -> Column:
-    holds = truth(evaluate(condition, scope, rows))
+) -> Traced:
+    holds = _truth(condition, scope, rows)
     if holds.ndim == 0:
-        return evaluate(then if holds else otherwise, scope, rows)
-    return np.where(
-        holds,
-        evaluate(then, scope, _and(rows, holds)),
-        evaluate(otherwise, scope, _and(rows, ~holds)),
-    )
+        return trace(then if holds else otherwise, scope, rows)
+    one = trace(then, scope, _and(rows, holds))
+    other = trace(otherwise, scope, _and(rows, ~holds))
+    slope = either(holds, one.slope, other.slope)
+    return Traced(select(holds, one.value, other.value), slope)
 
 
 def _connective(
     operator: str, left: Expression, right: Expression, scope: Scope, rows: Rows
 ) -> Column:
-    first = truth(evaluate(left, scope, rows))
+    first = _truth(left, scope, rows)
     undecided = first if operator == "and" else ~first
     if undecided.ndim == 0:
-        return truth(evaluate(right, scope, rows)) if undecided else first
-    second = truth(evaluate(right, scope, _and(rows, undecided)))
+        return _truth(right, scope, rows) if undecided else first
+    second = _truth(right, scope, _and(rows, undecided))
     return first & second if operator == "and" else first | second
 
 
-def _quantile(expression: Quantile, scope: Scope, rows: Rows) -> Column:
+def _quantile(expression: Quantile, scope: Scope, rows: Rows) -> Traced:
+    law = expression.distribution
     names = [name for name, _ in expression.arguments]
-    values = [evaluate(argument, scope, rows) for _, argument in expression.arguments]
-    level = number(evaluate(expression.level, scope, rows))
+    values = [_known(argument, scope, rows) for _, argument in expression.arguments]
+    level = trace(expression.level, scope, rows)
+    u = number(level.value)
     arguments = {name: number(value) for name, value in zip(names, values, strict=True)}
-    valid = valid_arguments(expression.distribution, arguments) & (level >= 0.0) & (level <= 1.0)
-    inside = LAWS[expression.distribution].quantile(level, arguments)
-    labels = [f"{expression.distribution}.{name}" for name in names]
+    valid = valid_arguments(law, arguments) & (u >= 0.0) & (u <= 1.0)
+    inside = LAWS[law].quantile(u, arguments)
+    labels = [f"{law}.{name}" for name in names]
     result = np.where(valid, inside, np.nan)
-    return _finite(result, rows, "quantile", [*values, level], [*labels, "level"])
+    result = _finite(result, rows, "quantile", [*values, u], [*labels, "level"])
+    if level.slope is None or law not in SMOOTH:
+        scope.lose(level.slope)
+        return Traced(result, None)
+    ends = level.slope.ends
+
+    def values_at_ends() -> tuple[Column, Column]:
+        low, high = (LAWS[law].quantile(end, arguments) for end in ends())
+        return low, high
+
+    step = -LAWS[law].log_density(result, arguments)
+    return Traced(result, with_step(level.slope, step, values_at_ends))
 
 
 def _and(rows: Rows, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -188,3 +267,14 @@ def _finite(
 
 def _at(column: Column, row: int) -> float:
     return float(column if column.ndim == 0 else column[row])
+
+
+_KINDS: Mapping[type, Callable[[Any, Scope, Rows], Traced]] = {
+    Number: lambda number, _scope, _rows: Traced(np.asarray(number.value, np.float64), None),
+    Name: lambda name, scope, rows: scope.read(name.name, rows),
+    ParentValue: lambda value, scope, _: Traced(scope.parents[value.node, value.field], None),
+    Operation: _operation,
+    Call: _call,
+    Quantile: _quantile,
+}
+"""How each kind of expression is computed."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from robustclevr.scm.elementary import FloatArray
+from robustclevr.scm.operations import same_everywhere
 
 Arguments = Mapping[str, Any]
 """By canonical name: float, float64 array, or a tuple of floats for ``probs`` of Categorical."""
@@ -58,5 +59,10 @@ class Law:
 
 
 def supported(inside: Any, density: Any) -> FloatArray:
-    """Return a log-density that is -inf where ``inside`` is false."""
+    """Return a log-density that is -inf where ``inside`` is false.
+
+    One that is the same in all rows is a view of one number.
+    """
+    if np.ndim(inside) and np.ndim(density) == 0 and inside.all():
+        return same_everywhere(np.asarray(density), inside.size)
     return np.where(inside, density, -np.inf)

@@ -6,25 +6,35 @@ interventions and counterfactuals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.errors import SamplingError
 from robustclevr.records import Value
-from robustclevr.scm.distributions import log_density
+from robustclevr.scm.density import node_density
 from robustclevr.scm.elementary import FloatArray
-from robustclevr.scm.evaluate import Column, NotFiniteError, Rows, Scope, evaluate
+from robustclevr.scm.evaluate import Column, NotFiniteError, Scope, Traced, trace
 from robustclevr.scm.interventions import switched_on
-from robustclevr.scm.operations import number, truth
+from robustclevr.scm.operations import number, same_everywhere, select, truth
 from robustclevr.scm.severity import parameters_of_severity, severity
+from robustclevr.scm.slopes import Rows, Slope
 from robustclevr.scm.table import NodeColumns
 from robustclevr.spec.expression import Expression
 from robustclevr.spec.model import Assignment, NodeSpec
 
 Parents = Mapping[tuple[str, str], Column]
 """Columns that formulas may read, by (node, field)."""
+
+
+_CONVERT: Mapping[str, Callable[[Column], Column]] = {
+    "number": number,
+    "integer": number,
+    "boolean": truth,
+    "choice": lambda column: column,
+}
+"""What a column of each kind of parameter holds."""
 
 
 def run_node(
@@ -59,7 +69,8 @@ def run_node(
         If a formula gives NaN or infinity where it counts; names file, line, parameter, sample
         and formula.
     """
-    scope = Scope(dict(noise), frozenset(noise), parents)
+    laws = {item.name: item.distribution for item in node.noise}
+    scope = Scope(dict(noise), frozenset(noise), parents, laws)
     compute = _Formulas(node, scope, index, file, fixed)
     rows = compute.condition()
     values, level = compute.assignments(rows)
@@ -72,13 +83,15 @@ def run_node(
         strength = severity(node.recipe, columns)
     else:
         strength = _select(rows, np.clip(level, 0.0, 1.0), np.zeros(()))
+    density, in_parameters = node_density(node, noise, scope, compute.slopes)
     return NodeColumns(
         recipe=node.recipe,
         active=_full(np.ones((), dtype=np.bool_) if rows is None else rows, index.size),
         parameters={name: _full(column, index.size) for name, column in columns.items()},
         severity=_full(strength, index.size),
         noise=noise,
-        log_density=_noise_density(node, noise, scope.reads, index.size),
+        log_density=_full(density, index.size),
+        in_parameters=_full(in_parameters, index.size),
     )
 
 
@@ -95,41 +108,58 @@ class _Formulas:
     ) -> None:
         self._node, self._scope, self._index, self._file = node, scope, index, file
         self._fixed = fixed
+        self.slopes: list[Slope] = []
 
     def condition(self) -> Rows:
         """Return where the node is active; None for a node without ``when``."""
         node = self._node
         if node.when is None:
             return None
-        holds = truth(self._value(node.when, None, "when", node.when_text, node.line))
-        return np.broadcast_to(holds, self._index.shape)
+        holds = self._traced(node.when, None, "when", node.when_text, node.line)
+        self._scope.lose(holds.slope)
+        return np.broadcast_to(truth(holds.value), self._index.shape)
 
     def assignments(self, rows: Rows) -> tuple[dict[str, Column], Column | None]:
         """Return the parameters that the node sets, and the level of ``severity:`` if any."""
         values: dict[str, Column] = {}
         for assignment in self._node.assignments:
-            held = self._fixed.get(assignment.parameter)
-            value = self._assigned(assignment, rows) if held is None else np.asarray(held)
-            values[assignment.parameter] = value
-            self._scope.own[assignment.parameter] = value
+            name = assignment.parameter
+            held = self._fixed.get(name)
+            if held is None:
+                value, slope = self._assigned(assignment, rows)
+                self._keep(name, slope)
+            else:
+                value = np.asarray(held)
+            values[name] = self._scope.own[name] = value
         if self._node.severity is None or self._node.recipe is None:
             return values, None
-        level = number(self._assigned(self._node.severity, rows))
+        level, slope = self._assigned(self._node.severity, rows)
+        self._scope.lose(slope)  # severity is capped, and may set several parameters
+        level = number(level)
         return values | parameters_of_severity(self._node.recipe, level), level
 
-    def _assigned(self, assignment: Assignment, rows: Rows) -> Column:
-        if assignment.formula is None:
-            return np.asarray(assignment.literal)
-        what = f"set.{assignment.parameter}"
-        return self._value(assignment.formula, rows, what, assignment.text, assignment.line)
+    def _keep(self, name: str, slope: Slope | None) -> None:
+        recipe = self._node.recipe
+        if slope is None:
+            return
+        if recipe is not None and recipe.parameter(name).kind == "boolean":
+            self._scope.lose(slope)
+        else:
+            self.slopes.append(slope)
 
-    def _value(
+    def _assigned(self, assignment: Assignment, rows: Rows) -> Traced:
+        if assignment.formula is None:
+            return Traced(np.asarray(assignment.literal), None)
+        what = f"set.{assignment.parameter}"
+        return self._traced(assignment.formula, rows, what, assignment.text, assignment.line)
+
+    def _traced(
         self, formula: Expression | None, rows: Rows, what: str, text: str, line: int
-    ) -> Column:
+    ) -> Traced:
         if formula is None:
             raise ValueError(f"{what} of node '{self._node.id}' has no formula")
         try:
-            return evaluate(formula, self._scope, rows)
+            return trace(formula, self._scope, rows)
         except NotFiniteError as error:
             raise SamplingError(
                 f"{self._file}:{line}: {self._node.id}.{what.removeprefix('set.')}: '{text}' "
@@ -144,13 +174,12 @@ def _columns(node: NodeSpec, values: Mapping[str, Column], rows: Rows) -> dict[s
         return {name: number(value) for name, value in values.items()}
     columns: dict[str, Column] = {}
     for parameter in node.recipe.parameters:
-        clean: Column = np.asarray(parameter.clean)
-        value = values.get(parameter.name, clean)
-        if parameter.kind in ("number", "integer"):
-            value, clean = number(value), number(clean)
-        elif parameter.kind == "boolean":
-            value = truth(value)
-        columns[parameter.name] = _select(rows, value, clean)
+        convert = _CONVERT[parameter.kind]
+        value = values.get(parameter.name)
+        if value is None or rows is not None:
+            clean = convert(np.asarray(parameter.clean))
+            value = clean if value is None else _select(rows, convert(value), clean)
+        columns[parameter.name] = convert(value)
     return columns
 
 
@@ -159,29 +188,16 @@ def _held(node: NodeSpec, fixed: Mapping[str, Value]) -> dict[str, Column]:
     held = {name: np.asarray(value) for name, value in fixed.items()}
     if node.recipe is None:
         return {name: number(value) for name, value in held.items()}
-    numeric = ("number", "integer")
-    return {
-        name: number(value) if node.recipe.parameter(name).kind in numeric else value
-        for name, value in held.items()
-    }
+    kinds = {parameter.name: parameter.kind for parameter in node.recipe.parameters}
+    return {name: _CONVERT[kinds[name]](value) for name, value in held.items()}
 
 
 def _select(rows: Rows, value: Column, otherwise: Column) -> Column:
-    return value if rows is None else np.where(rows, value, otherwise)
-
-
-def _noise_density(
-    node: NodeSpec, noise: Mapping[str, FloatArray], reads: Mapping[str, Rows], count: int
-) -> FloatArray:
-    total = np.zeros(count)
-    for variable in node.noise:
-        if variable.name in reads:
-            density = log_density(variable.distribution, noise[variable.name])
-            total += _select(reads[variable.name], density, np.zeros(()))
-    return _full(total, count)
+    return value if rows is None else select(rows, value, otherwise)
 
 
 def _full(column: Column, count: int) -> Column:
-    result = np.broadcast_to(column, (count,))  # no copy: most columns hold one clean value
-    result.flags.writeable = False
-    return result
+    if column.ndim == 0:
+        return same_everywhere(column, count)  # most columns hold one clean value
+    column.flags.writeable = False
+    return column

@@ -194,7 +194,8 @@ class SCM:
 
         Sites are named ``node.noise`` for noise and ``node.parameter`` for parameters
         (deterministic). A noise is sampled when a formula first reads it, so the log-probability
-        of a trace is the log-density of the draw.
+        of a trace is that of the noise that the taken branch reads: the log-density of the draw,
+        plus log |d parameter / d noise| where that is stated in the parameters.
 
         Returns
         -------
@@ -331,18 +332,12 @@ class SCM:
         parents: dict[tuple[str, str], Column] = {}
         nodes: dict[str, NodeColumns] = {}
         joint = np.zeros(index.size)
-        for node in self.dag.nodes:
-            with np.errstate(all="ignore"):  # run_node reports what is not finite where it counts
-                columns = run_node(
-                    node,
-                    noise[node.id],
-                    parents,
-                    index,
-                    self.dag.file,
-                    held_in(node, self.held),
-                )
-            nodes[node.id] = columns
-            joint += columns.log_density
-            parents |= columns.readable(node.id)
+        with np.errstate(all="ignore"):  # run_node reports what is not finite where it counts
+            for node in self.dag.nodes:
+                held = held_in(node, self.held)
+                columns = run_node(node, noise[node.id], parents, index, self.dag.file, held)
+                nodes[node.id] = columns
+                joint += columns.log_density
+                parents |= columns.readable(node.id)
         joint.flags.writeable = False
         return DrawTable(index, nodes, joint, self.interventions)

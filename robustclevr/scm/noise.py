@@ -52,14 +52,14 @@ def draw_noise(
     suffix = f"\0try {attempt}" if attempt else ""
     first, count = (int(index[0]), int(index[-1] - index[0]) + 1) if index.size else (0, 0)
     noise: dict[str, dict[str, FloatArray]] = {node.id: {} for node in dag.nodes}
-    for node in dag.nodes:
-        for variable in node.noise:
+    variables = [(node, variable) for node in dag.nodes for variable in node.noise]
+    with np.errstate(all="ignore"):  # reported by _check_finite
+        for node, variable in variables:
             stage = f"{node.id}.{variable.name}{suffix}"
             u = seeds.uniforms(seed, split, stage, start=first, count=count)
             if count != index.size:
                 u = u[index - first]
-            with np.errstate(all="ignore"):  # reported by _check_finite
-                values = quantile(variable.distribution, u)
+            values = quantile(variable.distribution, u)
             _check_finite(values, index, node.id, variable, dag.file)
             values.flags.writeable = False
             noise[node.id][variable.name] = values

@@ -19,6 +19,8 @@ from robustclevr.scm import elementary
 
 Column = NDArray[Any]
 
+_FEW = 256  # rows below which the calls cost more than the branches; measured
+
 
 def number(column: Column) -> NDArray[np.float64]:
     """Return the column as float64; true is 1, false 0."""
@@ -28,6 +30,31 @@ def number(column: Column) -> NDArray[np.float64]:
 def truth(column: Column) -> NDArray[np.bool_]:
     """Return the column as bool; a number is true where it is not 0."""
     return column if column.dtype == np.bool_ else np.asarray(column != 0.0)
+
+
+def same_everywhere(value: Column, count: int) -> Column:
+    """Return a read-only column that holds one value, of shape (), in all of its rows."""
+    # What np.broadcast_to does, in a tenth of the time, and there are many such columns.
+    column: Column = np.ndarray((count,), value.dtype, np.ascontiguousarray(value), 0, (0,))
+    column.flags.writeable = False
+    return column
+
+
+def select(holds: NDArray[np.bool_], then: Column, otherwise: Column) -> Column:
+    """Return ``then`` where ``holds`` and ``otherwise`` elsewhere, every bit as it was.
+
+    Numbers are chosen by masks of bits, because ``np.where`` branches at every element: two to
+    four times slower (measured on numpy 1.26) where the condition is as good as random.
+    """
+    numbers = then.dtype == otherwise.dtype == np.float64
+    if not numbers or holds.size < _FEW:
+        return np.where(holds, then, otherwise)
+    chosen = holds.astype(np.int64)
+    np.negative(chosen, out=chosen)
+    low = otherwise.view(np.int64)
+    chosen &= then.view(np.int64) ^ low
+    chosen ^= low
+    return chosen.view(np.float64)
 
 
 def _numeric(function: Callable[..., Any]) -> Callable[..., Column]:

@@ -1,8 +1,9 @@
 """The same model as a pyro program, for inference with pyro's own tools.
 
 One call is one sample. Noise sites are named ``node.noise`` and are sampled when a formula first
-reads them, so a trace holds what the taken branch reads and its log-probability is the draw's
-log-density. Values are float64 tensors, and gradients flow through every formula but
+reads them, so a trace holds what the taken branch reads. Its log-probability is that of the
+noise; a draw whose ``density_of`` is ``parameters`` has log |d parameter / d noise| subtracted
+from it. Values are float64 tensors, and gradients flow through every formula but
 ``quantile(…)``. Importing this module imports torch and pyro; nothing else of the project does.
 """
 
@@ -108,7 +109,7 @@ class _Node:
             self._own[item.parameter] = fields[item.parameter]
         level = self._node.severity
         if level is not None and self._node.recipe is not None and level.formula is not None:
-            drawn = np.asarray(float(self.compute(level.formula)))
+            drawn = np.asarray(_number(self.compute(level.formula)))
             for name, value in parameters_of_severity(self._node.recipe, drawn).items():
                 fields[name] = _constant(float(value))
         return fields
@@ -133,7 +134,9 @@ class _Node:
                 clean = float(parameter.clean)
                 strength = torch.abs(fields[parameter.name] - clean) / abs(parameter.worst - clean)
                 total = torch.maximum(total, strength)
-        return torch.clamp(total, max=1.0)
+        total = torch.clamp(total, max=1.0)
+        curve = self._node.recipe.curve
+        return total if curve is None else _interpolate(total, curve.fraction, curve.severity)
 
     def compute(self, expression: Expression) -> Any:
         """Return the value of a formula; only the branch that is taken is looked at."""
@@ -164,13 +167,25 @@ class _Node:
         return self._own[name]
 
     def _quantile(self, expression: Quantile) -> Any:
-        arguments = {name: float(self.compute(value)) for name, value in expression.arguments}
-        level = np.asarray(float(self.compute(expression.level)))
+        arguments = {name: _number(self.compute(value)) for name, value in expression.arguments}
+        level = np.asarray(_number(self.compute(expression.level)))
         return _constant(float(LAWS[expression.distribution].quantile(level, arguments)))
 
 
 def _constant(value: Value) -> Any:
     return value if isinstance(value, str) else torch.tensor(float(value), dtype=torch.float64)
+
+
+def _interpolate(x: Any, knots: tuple[float, ...], values: tuple[float, ...]) -> Any:
+    """Return the piecewise linear map of one number, differentiable in it."""
+    places, heights = (torch.tensor(item, dtype=torch.float64) for item in (knots, values))
+    left = torch.clamp(torch.searchsorted(places, x.detach()) - 1, 0, len(knots) - 2)
+    slope = (heights[left + 1] - heights[left]) / (places[left + 1] - places[left])
+    return heights[left] + slope * (x - places[left])
+
+
+def _number(value: Any) -> float:
+    return float(value.detach())
 
 
 def _sample(site: str, law: Distribution) -> Any:

@@ -1,7 +1,8 @@
 """From parameters to severity, and from severity to parameters.
 
-A node's severity is the largest |p - clean| / |worst - clean| over its parameters of role
-severity, capped at 1.
+A node is as far from clean as the largest |p - clean| / |worst - clean| over its parameters of
+role severity, capped at 1. That fraction is its severity, until the recipe has a measured curve;
+then the curve maps it.
 """
 
 from __future__ import annotations
@@ -31,14 +32,19 @@ def severity(recipe: Recipe, parameters: Mapping[str, NDArray[Any]]) -> FloatArr
     ndarray of float64, shape (n,) or ()
         In [0, 1]; 0 is clean.
     """
-    total: FloatArray = np.zeros(())
+    total: FloatArray | None = None
     for parameter in _severity_parameters(recipe):
         if parameter.name in parameters:
             clean, worst = _ends(parameter)
-            strength = np.subtract(parameters[parameter.name], clean, dtype=np.float64)
-            strength = np.abs(strength) / abs(worst - clean)
-            total = np.maximum(total, strength)
-    return np.minimum(total, 1.0)
+            strength = np.asarray(np.subtract(parameters[parameter.name], clean, dtype=np.float64))
+            np.abs(strength, out=strength)
+            strength /= abs(worst - clean)
+            total = strength if total is None else np.asarray(np.maximum(total, strength))
+    if total is None:
+        return np.zeros(())
+    np.minimum(total, 1.0, out=total)
+    curve = recipe.curve
+    return total if curve is None else _interpolate(total, curve.fraction, curve.severity)
 
 
 def parameters_of_severity(recipe: Recipe, level: FloatArray) -> dict[str, FloatArray]:
@@ -53,14 +59,21 @@ def parameters_of_severity(recipe: Recipe, level: FloatArray) -> dict[str, Float
     Returns
     -------
     dict of str to ndarray of float64
-        All parameters of role severity, on the straight line from clean to worst.
+        All parameters of role severity, on the straight line from clean to worst: that far
+        along it where the recipe's curve says, or ``level`` of the way without a curve.
     """
     inside = np.clip(level, 0.0, 1.0)
+    if recipe.curve is not None:
+        inside = _interpolate(inside, recipe.curve.severity, recipe.curve.fraction)
     result = {}
     for parameter in _severity_parameters(recipe):
         clean, worst = _ends(parameter)
         result[parameter.name] = np.asarray(clean + inside * (worst - clean))
     return result
+
+
+def _interpolate(x: FloatArray, knots: tuple[float, ...], values: tuple[float, ...]) -> FloatArray:
+    return np.asarray(np.interp(x, knots, values), dtype=np.float64)
 
 
 def _severity_parameters(recipe: Recipe) -> list[Parameter]:

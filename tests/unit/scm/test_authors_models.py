@@ -398,24 +398,29 @@ def test_the_density_of_the_uniform_tree_is_constant(tables):
 
 
 def test_densities_of_the_half_normal_tree_are_scipys(tables):
+    """Of the parameters themselves: each is a function of one noise, scaled here and there."""
     table = tables["tree-halfnormal"]
     weights = np.arange(11.0, 0.0, -1.0)
     weights = np.log(np.exp(weights) / np.exp(weights).sum())
 
-    def half(scale):
-        return stats.halfnorm(0, scale).logpdf
+    def half(parameter, scale, start=0.0):
+        return stats.halfnorm(start, scale).logpdf(columns[parameter])
 
+    columns = table.columns(noise=False)
+    mix = stats.norm(0, 0.5).logpdf(columns["glare.mix"])
     expected = {
-        "gamma": half(1)(table.nodes["gamma"].noise["h"]),
-        "gaussian_blur": weights[table.nodes["gaussian_blur"].noise["k"].astype(int)],
-        "defocus": half(3)(table.nodes["defocus"].noise["h"]) - math.log(64),
-        "lens_distortion": sum(half(1)(table.nodes["lens_distortion"].noise[n]) for n in "hg"),
-        "motion_blur": half(0.1)(table.nodes["motion_blur"].noise["h"]) - math.log(100),
-        "white_noise": half(0.25)(table.nodes["white_noise"].noise["h"]),
-        "clouds": half(0.3)(table.nodes["clouds"].noise["h"]),
-        "glare": stats.norm(0, 0.5).logpdf(table.nodes["glare"].noise["x"]) - math.log(100),
+        "gamma": half("gamma.gamma", 1, 1),
+        "gaussian_blur": weights[columns["gaussian_blur.size"].astype(int) - 1],
+        "defocus": half("defocus.z", 3, 1) - math.log(64),
+        "lens_distortion": half("lens_distortion.distort", 0.1)
+        + half("lens_distortion.dispersion", 0.5),
+        "motion_blur": half("motion_blur.distance", 0.1) - math.log(100),
+        "white_noise": half("white_noise.factor", 0.25),
+        "clouds": half("clouds.factor", 0.3),
+        "glare": mix - math.log(100),
     }
     assert set(expected) == set(table.nodes)
+    assert all(node.in_parameters.all() for node in table.nodes.values())
     for node, density in expected.items():
         np.testing.assert_allclose(table.nodes[node].log_density, density, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(table.log_density, sum(expected.values()), rtol=1e-9, atol=1e-12)
@@ -428,8 +433,45 @@ def test_densities_of_the_chain_count_the_branch_that_was_taken(tables):
     half = stats.halfnorm(0, 0.3).logpdf(clouds.noise["h"])
     expected = -math.log(100) + np.where(cloudy, half, 0)
     np.testing.assert_allclose(clouds.log_density, expected, rtol=1e-9)
+    assert not clouds.in_parameters.any()  # u decides and is not seen
+    assert lens.in_parameters.all()
     gamma = table.nodes["gamma"].parameters["gamma"]
     one_noise = gamma > 1  # distort above 1.2, dispersion from there down to 1, neither at 1
     expected = np.where(one_noise, -math.log(100), 0)
     np.testing.assert_allclose(lens.log_density, expected, rtol=1e-9)
     assert 0 < one_noise.mean() < 1
+
+
+def test_densities_of_the_half_normal_chain_are_those_of_its_parameters(tables):
+    """Given its parent each parameter is a scaled half-normal, a constant, or off the record."""
+    table = tables["chain-halfnormal"]
+    columns = table.columns(noise=False)
+    size, gamma = columns["gaussian_blur.size"], columns["gamma.gamma"]
+    distort, dispersion = columns["lens_distortion.distort"], columns["lens_distortion.dispersion"]
+    zoom, distance = columns["motion_blur.zoom"], columns["motion_blur.distance"]
+    z, factor = columns["defocus.z"], columns["white_noise.factor"]
+    mild, strong, straight = size <= 3, gamma > 1.2, distort == 0
+
+    def half(x, scale, start=0.0):
+        return stats.halfnorm(start, scale).logpdf(x)
+
+    moved = half(zoom, 0.05) + half(distance, 0.025)
+    still = (zoom == 0) | (distance == 0)
+    loud = (z < 4) | (columns["defocus.f_stop"] > 100)
+    expected = {
+        "gamma": np.where(mild, half(gamma, 0.05, 1), half(gamma, 0.5, 1)),
+        "lens_distortion": np.where(strong, half(distort, 0.025), half(dispersion, 0.25)),
+        "motion_blur": np.where(straight, moved, 0),
+        "defocus": np.where(still, half(z, 3, 1) - math.log(64), 0),
+        "white_noise": np.where(loud, half(factor, 0.1), half(factor, 0.025)),
+    }
+    for node, density in expected.items():
+        assert table.nodes[node].in_parameters.all()
+        np.testing.assert_allclose(table.nodes[node].log_density, density, rtol=1e-9, atol=1e-9)
+    # clouds reads a noise to decide; the size is rounded down, and constant behind thick clouds.
+    assert not table.nodes["clouds"].in_parameters.any()
+    blur = table.nodes["gaussian_blur"]
+    thick = columns["clouds.factor"] > 0.2
+    np.testing.assert_array_equal(blur.in_parameters, thick)
+    expected = np.where(thick, 0, half(blur.noise["h"], 4))
+    np.testing.assert_allclose(blur.log_density, expected, rtol=1e-9)
