@@ -2,7 +2,8 @@
 
 The authors put a constant on the node's Z socket and leave its z-buffer off, so ``z`` is the
 radius of the disk in pixels and Blender does not read ``f_stop`` at all; it is kept because
-their models draw it. Below z = 1 the node leaves the image as it is.
+their models draw it. The node leaves the image as it is below z = 1, and at 1 a disk is three
+pixels wide; so below 1 the image is blended with that disk's, and blur begins without a jump.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
+
+SMALLEST_PX = 1.0
+"""Below this radius Blender's node does nothing (measured on bpy 4.5)."""
 
 RECIPE = Recipe(
     id="defocus",
@@ -53,26 +57,30 @@ RECIPE = Recipe(
 
 def build(context: CompositorContext) -> Socket:
     """Replace every pixel by a disk of radius ``z``."""
+    radius = context.number("z")
+    drawn = max(radius, SMALLEST_PX)
     node = context.node(
         "CompositorNodeDefocus",
-        {"Image": context.image, "Z": context.number("z")},
+        {"Image": context.image, "Z": drawn},
         use_zbuffer=False,
         z_scale=1.0,
         bokeh="CIRCLE",
         # The node searches this far around each pixel and sharpens its disk to it: the radius
         # itself is 4 times faster than 64 and lets the blur grow evenly between whole radii.
-        blur_max=context.number("z"),
+        blur_max=drawn,
         f_stop=context.number("f_stop"),
     )
-    return node.outputs["Image"]
+    return context.mix("MIX", min(radius / SMALLEST_PX, 1.0), context.image, node.outputs["Image"])
 
 
 def apply(
     image: NDArray[np.float32], params: Mapping[str, Value], seed: int
 ) -> NDArray[np.float32]:
     """Do the same with numpy; the image's border is extended outwards, as by the node."""
-    disk = _disk(float(params["z"]))
-    return ndimage.correlate(image, disk[..., np.newaxis], mode="nearest")
+    radius = float(params["z"])
+    disk = _disk(max(radius, SMALLEST_PX))
+    blurred = ndimage.correlate(image, disk[..., np.newaxis], mode="nearest")
+    return image + np.float32(min(radius / SMALLEST_PX, 1.0)) * (blurred - image)
 
 
 def _disk(radius: float) -> NDArray[np.float64]:

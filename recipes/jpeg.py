@@ -2,21 +2,25 @@
 
 It acts on the 8-bit image, after every other recipe whatever the DAG's order says, as a file
 format does. Qualities need not be whole: the quantization steps follow the rule of the
-Independent JPEG Group between its whole qualities too, so severity is continuous. Quality 100 is
-not the image itself (its colors are rounded), so severity 0 leaves JPEG out.
+Independent JPEG Group between its whole qualities too, so severity is continuous. Even quality 100
+is not the image itself: it halves the resolution of color, and rounds. So from 99 up the result is
+blended with the image, and at 100 nothing of JPEG is left.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustclevr.recipe import Parameter, Recipe
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from robustclevr.imaging.encoded import EncodedContext
+
+FADES_FROM = 99.0
+"""Quality above which JPEG's result is blended with the image. Chosen: the last whole one."""
 
 RECIPE = Recipe(
     id="jpeg",
@@ -47,5 +51,10 @@ RECIPE = Recipe(
 
 def build(context: EncodedContext) -> NDArray[np.uint8]:
     """Encode and decode."""
-    halve = bool(context.parameters["halve_color"])
-    return context.jpeg(context.number("quality"), halve=halve)
+    quality = context.number("quality")
+    lossy = context.jpeg(quality, halve=bool(context.parameters["halve_color"]))
+    if quality <= FADES_FROM:
+        return lossy
+    share = (100.0 - quality) / (100.0 - FADES_FROM)
+    blend = context.image + share * (lossy.astype(np.float64) - context.image)
+    return np.floor(blend + 0.5).astype(np.uint8)

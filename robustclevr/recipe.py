@@ -7,8 +7,10 @@ path; a recipe file imports nothing heavy at module level, so loading one needs 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.util
+import json
 import re
 import sys
 import traceback
@@ -20,6 +22,7 @@ from typing import Any, Literal
 
 from robustclevr.errors import RecipeError, SpecError, suggest
 from robustclevr.records import Value
+from robustclevr.records.curve import Curve
 
 REFERENCE_HEIGHT_PX = 240
 """Pixel-valued parameters are given for images of this height: CLEVR's, chosen by the design."""
@@ -103,6 +106,8 @@ class Recipe:
     mask_instant : str
         For a recipe that shows a span of time: which instant of it the labels show, such as
         ``shutter center``. Empty for all others.
+    curve : Curve or None
+        The measured curve that lies beside the file; filled in when it is loaded.
     """
 
     id: str
@@ -112,6 +117,7 @@ class Recipe:
     parameters: tuple[Parameter, ...]
     needs: tuple[str, ...] = ()
     mask_instant: str = ""
+    curve: Curve | None = None
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter called ``name``; KeyError if there is none."""
@@ -213,6 +219,7 @@ def load_recipe(path: Path, *, shipped: bool = True) -> LoadedRecipe:
         raise RecipeError(f"{path}: defines no function build(context)")
     for problem in _contract_problems(recipe, path):
         raise RecipeError(f"{path}: {problem}")
+    recipe = dataclasses.replace(recipe, curve=_load_curve(path, recipe.id))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return LoadedRecipe(recipe, path, digest, build, getattr(module, "apply", None), shipped)
 
@@ -257,6 +264,31 @@ def parameters_at(
         name: float(value) * scale if name in in_pixels else value
         for name, value in parameters.items()
     }
+
+
+def curve_path(recipe_file: Path) -> Path:
+    """Return where the measured curve of a recipe file lies, if there is one."""
+    return recipe_file.with_name(f"{recipe_file.stem}.curve.json")
+
+
+def _load_curve(path: Path, recipe_id: str) -> Curve | None:
+    file = curve_path(path)
+    if not file.is_file():
+        return None
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        knots = (tuple(map(float, document["map"][key])) for key in ("severity", "fraction"))
+        curve, measured = Curve(*knots), document["recipe"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecipeError(
+            f"{file}: is no curve that 'recipe sweep' wrote: {type(error).__name__}: {error}"
+        ) from error
+    problem = curve.problem()
+    if measured != recipe_id:
+        problem = f"was measured with the recipe '{measured}', not '{recipe_id}'"
+    if problem:
+        raise RecipeError(f"{file}: {problem}; make it anew with 'recipe sweep'")
+    return curve
 
 
 def _import_file(path: Path) -> ModuleType:

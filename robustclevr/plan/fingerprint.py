@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from robustclevr import DATASET_VERSION
 from robustclevr.plan.sources import source_digests
-from robustclevr.recipe import LoadedRecipe
+from robustclevr.recipe import LoadedRecipe, curve_path
 from robustclevr.records import canonical_json
 from robustclevr.spec import SplitSpec
 
@@ -55,6 +55,6 @@ def recipe_digests(
 
 
 def _digests(loaded: LoadedRecipe) -> dict[str, str | None]:
-    curve = loaded.path.with_name(f"{loaded.path.stem}.curve.json")
+    curve = curve_path(loaded.path)
     digest = hashlib.sha256(curve.read_bytes()).hexdigest() if curve.is_file() else None
     return {"file": loaded.digest, "curve": digest}

@@ -13,7 +13,7 @@ from typing import Any
 from robustclevr import DATASET_VERSION
 from robustclevr.errors import SpecError, StoreError, suggest
 from robustclevr.plan import ClipPlanner, Planner, fingerprint, recipe_digests, source_digests
-from robustclevr.recipe import LoadedRecipe
+from robustclevr.recipe import LoadedRecipe, curve_path
 from robustclevr.spec import DatasetSpec, SplitSpec, require_built
 from robustclevr.store.atomic import disk_error, write_atomic
 from robustclevr.store.dataset_json import (
@@ -132,7 +132,7 @@ def copy_recipes(recipes: Mapping[str, LoadedRecipe], layout: Layout) -> None:
     for loaded in recipes.values():
         if loaded.shipped:
             continue
-        for path in (loaded.path, loaded.path.with_name(f"{loaded.path.stem}.curve.json")):
+        for path in (loaded.path, curve_path(loaded.path)):
             target = layout.recipes / path.name
             if path.is_file() and not _same(path, target):
                 write_atomic(target, path.read_bytes(), layout)

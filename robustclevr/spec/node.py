@@ -195,9 +195,10 @@ class _Reader:
 
     def _check_severity(self, loaded: LoadedRecipe) -> None:
         recipe = loaded.recipe
-        if not loaded.path.with_name(f"{recipe.id}.curve.json").is_file():
+        if recipe.curve is None:
             what = f"recipe '{recipe.id}' has no measured curve yet"
-            self._problem("severity", what, "set its parameters instead")
+            hint = f"set its parameters, or measure one: robustclevr recipe sweep {recipe.id}"
+            self._problem("severity", what, hint)
         roles = {parameter.name: parameter.role for parameter in recipe.parameters}
         for name in self._file.set:
             if roles.get(name) == "severity":
