@@ -266,6 +266,11 @@ def parameters_at(
     }
 
 
+def is_recipe_id(text: str) -> bool:
+    """Tell whether a text may be a recipe's id."""
+    return _ID.fullmatch(text) is not None and text not in RESERVED_IDS
+
+
 def curve_path(recipe_file: Path) -> Path:
     """Return where the measured curve of a recipe file lies, if there is one."""
     return recipe_file.with_name(f"{recipe_file.stem}.curve.json")
@@ -308,7 +313,7 @@ def _import_file(path: Path) -> ModuleType:
 
 
 def _contract_problems(recipe: Recipe, path: Path) -> Iterable[str]:
-    if not _ID.fullmatch(recipe.id) or recipe.id in RESERVED_IDS:
+    if not is_recipe_id(recipe.id):
         yield f"id '{recipe.id}' must match [a-z][a-z0-9_]* and not be reserved"
     if recipe.id != path.stem:
         yield f"id '{recipe.id}' must equal the file's name '{path.stem}'"

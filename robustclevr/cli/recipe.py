@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustclevr.cli import options
+from robustclevr.cli import options, recipe_new, recipe_sweep
 
 if TYPE_CHECKING:
     from robustclevr.recipe import Parameter, Recipe
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 @click.group("recipe")
 def command() -> None:
-    """Look at corruption recipes."""
+    """Look at corruption recipes, measure them, or begin one."""
+
+
+command.add_command(recipe_new.command)
+command.add_command(recipe_sweep.command)
 
 
 @command.command("list")

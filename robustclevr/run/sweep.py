@@ -27,6 +27,9 @@ from robustclevr.store.sample import develop
 SEVERITIES = tuple(k / 10 for k in range(11))
 """Where a curve is tested."""
 
+FIT, TEST = "sweep-fit", "sweep-test"
+"""Names of the random streams of the scenes."""
+
 _IMAGE_GRID = tuple((k / 32) ** 2 for k in range(33))
 """Fractions of the way where a recipe is measured. Chosen: dense near clean, where many
 corruptions degrade fastest, so that a hundredth of the severity is known too."""
@@ -144,13 +147,13 @@ def sweep(
     """
     with BlenderProcess(setup) as process:
         rig = _Rig(process, recipes, replace(split, dag=None, render=options.render), options)
-        fitted = rig.measure("sweep-fit", rig.grids(names), on_scene)
+        fitted = rig.measure(FIT, rig.grids(names), on_scene)
         curves = {name: fit_curve(fitted[name]) for name in names}
         levels = {
             name: tuple(map(float, np.interp(SEVERITIES, curve.severity, curve.fraction)))
             for name, curve in curves.items()
         }
-        tested = rig.measure("sweep-test", levels, on_scene)
+        tested = rig.measure(TEST, levels, on_scene)
         for name in names:
             yield Sweep(
                 recipe=recipes[name].recipe,
@@ -202,7 +205,7 @@ class _Rig:
         """Return where to measure each recipe: coarsely, and finely where one scene says so."""
         first = replace(self, options=replace(self.options, scenes=1), pictures={}, cost_ms={})
         coarse = {name: _grid(self.recipes[name].recipe) for name in names}
-        found = first.measure("sweep-fit", coarse, lambda _: None)
+        found = first.measure(FIT, coarse, lambda _: None)
         return {name: _refined(coarse[name], fit_curve(found[name])) for name in names}
 
     def measure(
@@ -219,7 +222,7 @@ class _Rig:
                 variants = self._render(plan, name, fractions)
                 clean = variants[0].image
                 found[name].append([(ssim(clean, v.image), psnr(clean, v.image)) for v in variants])
-                if index < _SHEET_SCENES:
+                if part == TEST and index < _SHEET_SCENES:
                     kept = self.pictures.setdefault(name, {})
                     kept[scenes[-1]] = variants[::_SHEET_STEP]
             on_scene(scenes[-1])
