@@ -40,7 +40,7 @@ def disk_error(path: Path, error: OSError) -> StoreError:
 
 
 @contextlib.contextmanager
-def replacing(path: Path, layout: Layout) -> Iterator[BinaryIO]:
+def replacing(path: Path, layout: Layout, *, durable: bool = True) -> Iterator[BinaryIO]:
     """Open a file for writing that takes the place of ``path`` when the block ends well.
 
     Parameters
@@ -49,6 +49,9 @@ def replacing(path: Path, layout: Layout) -> Iterator[BinaryIO]:
         Where it shall stand; its folder is made.
     layout : Layout
         Of the dataset: the temporary file stands in its ``.work/tmp``, on the same file system.
+    durable : bool
+        Whether it must outlast the machine. If not, it outlasts this process, and may be cut
+        short after a power failure: only for files that carry their own digest.
 
     Yields
     ------
@@ -65,18 +68,21 @@ def replacing(path: Path, layout: Layout) -> Iterator[BinaryIO]:
         try:
             with _create(temp) as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
             _rename(temp, path)
+            if durable:
+                sync_dir(path.parent)
         finally:
             temp.unlink(missing_ok=True)
     except OSError as error:
         raise disk_error(path, error) from error
 
 
-def write_atomic(path: Path, data: bytes, layout: Layout) -> None:
+def write_atomic(path: Path, data: bytes, layout: Layout, *, durable: bool = True) -> None:
     """Write ``data`` to ``path`` at once; see :func:`replacing`."""
-    with replacing(path, layout) as file:
+    with replacing(path, layout, durable=durable) as file:
         file.write(data)
 
 
@@ -137,4 +143,3 @@ def _rename(temp: Path, path: Path) -> None:
             break
     else:
         temp.replace(path)
-    sync_dir(path.parent)

@@ -65,13 +65,17 @@ class ParkedSample:
 def park(sample: ParkedSample, split: str, shard: int, layout: Layout) -> int:
     """Write a finished sample to the disk and return its size in bytes.
 
+    One that took a render is synced. Making a clip again takes less time than that: it outlasts
+    a stopped process, and after a power failure the digest tells whether it is whole.
+
     Raises
     ------
     StoreError
         If it cannot be written; nothing is left behind.
     """
     data = _encode(sample)
-    write_atomic(layout.parked(split, shard, sample.index), data, layout)
+    path = layout.parked(split, shard, sample.index)
+    write_atomic(path, data, layout, durable=sample.provenance.renders > 0)
     return len(data)
 
 

@@ -1,3 +1,5 @@
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,16 @@ def test_clearing_leaves_no_folder(layout: Layout) -> None:
     clear_parked("test", 0, layout)
     assert not layout.parked_dir("test", 0).exists()
     clear_parked("test", 0, layout)
+
+
+@pytest.mark.parametrize(("renders", "synced"), [(2, True), (0, False)])
+def test_what_took_a_render_is_synced_and_a_clip_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renders: int, synced: bool
+) -> None:
+    calls: list[int] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (calls.append(file), fsync(file))[1])
+    provenance = replace(SAMPLE.provenance, renders=renders)
+    park(replace(SAMPLE, provenance=provenance), "test", 0, Layout(tmp_path))
+    assert bool(calls) == synced
+    assert fetch(Layout(tmp_path)) is not None
