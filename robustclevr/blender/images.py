@@ -38,6 +38,21 @@ def read_exr(exr: Path) -> NDArray[np.float32]:
     return np.ascontiguousarray(pixels.reshape(height, width, -1)[::-1])
 
 
+def write_exr(pixels: NDArray[np.float32], exr: Path) -> Path:
+    """Write opaque scene-linear pixels, shape (H, W, 3), row 0 on top, as an uncompressed file."""
+    height, width = pixels.shape[:2]
+    image: Any = bpy.data.images.new(
+        "picture", width, height, alpha=True, float_buffer=True, is_data=True
+    )
+    with held([image]):
+        rgba = np.ones((height, width, 4), np.float32)
+        rgba[..., :3] = pixels[::-1]
+        image.pixels.foreach_set(rgba.ravel())
+        image.file_format = "OPEN_EXR"
+        image.save(filepath=str(exr))
+    return exr
+
+
 @contextmanager
 def held(images: Iterable[bpy.types.Image]) -> Iterator[list[bpy.types.Image]]:
     """Remove the images again: Blender keeps every datablock until it is told not to."""

@@ -1,9 +1,10 @@
 """The Blender process' side of the pipe: one JSON request a line in, one JSON reply a line out.
 
-Requests are ``setup`` (recipes, threads, device), ``render`` (a Plan and a folder) and ``quit``;
-replies are ``ready``, ``rendered`` and, for anything that went wrong, ``failed`` with the
-error's kind and message. After a failure the process stays usable. Nothing heavy is imported
-before ``setup``, so an interpreter that lacks Blender or numpy can say so.
+Requests are ``setup`` (recipes, threads, device), ``render`` (a Plan and a folder), ``composite``
+(a picture's pixels in a ``.npy`` file, the images to make of it, and a folder; no scene) and
+``quit``; replies are ``ready``, ``rendered``, ``composited`` and, for anything that went wrong,
+``failed`` with the error's kind and message. After a failure the process stays usable. Nothing
+heavy is imported before ``setup``, so an interpreter that lacks Blender or numpy can say so.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from robustclevr.errors import RenderError, SetupError
 
 if TYPE_CHECKING:
     from robustclevr.blender.sample import SampleRenderer
+    from robustclevr.recipe import LoadedRecipe
 
 Message = dict[str, Any]
 
@@ -51,10 +53,15 @@ class Worker:
 
     def __init__(self) -> None:
         self._renderer: SampleRenderer | None = None
+        self._recipes: Mapping[str, LoadedRecipe] = {}
 
     def answer(self, request: Mapping[str, Any]) -> Message:
         """Return the reply to one request; no request raises."""
-        answers = {"setup": self._set_up, "render": self._render}
+        answers = {
+            "setup": self._set_up,
+            "render": self._render,
+            "composite": self._composite,
+        }
         try:
             if request["type"] not in answers:
                 raise RenderError(f"unknown request '{request['type']}'")
@@ -82,8 +89,9 @@ class Worker:
                 f'{error}; install it with: pip install "robustclevr[blender]"'
             ) from error
         loaded = [load_recipe(Path(path), shipped=own) for path, own in request["recipes"]]
+        self._recipes = {entry.recipe.id: entry for entry in loaded}
         self._renderer = SampleRenderer(
-            {entry.recipe.id: entry for entry in loaded},
+            self._recipes,
             threads=request["threads"],
             device=request["device"],
         )
@@ -106,6 +114,15 @@ class Worker:
 
         plan = from_json(Plan, request["plan"])
         return {"type": "rendered", **self._renderer.render(plan, Path(request["scratch"]))}
+
+    def _composite(self, request: Mapping[str, Any]) -> Message:
+        if self._renderer is None:
+            raise RenderError("a picture came before setup")
+        from robustclevr.blender.pictures import composite_picture
+
+        scratch = Path(request["scratch"])
+        made = composite_picture(Path(request["pixels"]), request["images"], scratch, self._recipes)
+        return {"type": "composited", **made}
 
 
 def resident_bytes() -> int:

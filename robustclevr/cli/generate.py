@@ -11,7 +11,6 @@ from robustclevr.cli import codes, options
 
 if TYPE_CHECKING:
     from robustclevr.run.estimate import Estimate
-    from robustclevr.run.generate import Summary
     from robustclevr.spec import DatasetSpec
 
 
@@ -61,6 +60,7 @@ def command(
     """
     from robustclevr.cli.progress import progress
     from robustclevr.cli.renderer import renderer_command
+    from robustclevr.cli.summary import tell_summary
     from robustclevr.recipe import load_recipes
     from robustclevr.run.estimate import estimate
     from robustclevr.run.generate import GenerateOptions, generate
@@ -88,7 +88,7 @@ def command(
     except KeyboardInterrupt:
         click.echo("stopped; what is finished is kept, and the same command goes on", err=True)
         return codes.INCOMPLETE
-    _tell_summary(summary, output)
+    tell_summary(summary, output)
     return summary.exit_code
 
 
@@ -115,19 +115,3 @@ def _tell_estimate(estimated: Estimate) -> None:
         f"{duration(estimated.seconds)} with {plural(estimated.workers, 'worker')}, "
         f"{size(estimated.size_bytes)}"
     )
-
-
-def _tell_summary(summary: Summary, output: Path) -> None:
-    from robustclevr.cli.words import plural
-
-    asked = f"{plural(summary.shards, 'shard')} of {plural(summary.samples, 'sample')}"
-    if summary.nothing_to_do:
-        click.echo(f"nothing to do: {asked} are complete in {output}", err=True)
-        return
-    if not summary.failures:
-        click.echo(f"done: {asked} in {output}", err=True)
-        return
-    click.echo(f"error: {plural(len(summary.failures), 'sample')} could not be made:", err=True)
-    for failure in summary.failures:
-        click.echo(f"  {failure}", err=True)
-    click.echo("the same command tries just these again", err=True)

@@ -17,6 +17,7 @@ from robustclevr import __version__
 from robustclevr.cli import (
     baseline,
     codes,
+    corrupt,
     dag,
     doctor,
     evaluate,
@@ -48,6 +49,7 @@ for _module in (
     status,
     verify,
     index,
+    corrupt,
     baseline,
     evaluate,
     dag,

@@ -1,7 +1,7 @@
 """Linear to sRGB, label warping, encoding."""
 
 from robustclevr.imaging.arrays import decode_npz, encode_npz
-from robustclevr.imaging.color import linear_to_srgb8, srgb8_to_linear
+from robustclevr.imaging.color import linear_to_srgb8, srgb8_to_linear, srgb_to_linear
 from robustclevr.imaging.encoded import EncodedContext, apply_encoded
 from robustclevr.imaging.jpeg import jpeg_round_trip
 from robustclevr.imaging.labels import Footprint, boxes_and_fractions, warp_amodal, warp_labels
@@ -22,6 +22,7 @@ __all__ = [
     "linear_to_srgb8",
     "psnr",
     "srgb8_to_linear",
+    "srgb_to_linear",
     "ssim",
     "warp_amodal",
     "warp_labels",

@@ -62,6 +62,14 @@ def srgb8_to_linear(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     return _LINEAR_OF_BYTE[image]
 
 
+def srgb_to_linear(encoded: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.float32]:
+    """Return the scene-linear value of 8-bit or 16-bit sRGB, of the same shape, in [0, 1]."""
+    if encoded.dtype == np.uint8:
+        return srgb8_to_linear(encoded.astype(np.uint8, copy=False))
+    largest = float(np.iinfo(np.uint16).max)
+    return _inverse_curve(encoded / largest).astype(np.float32)
+
+
 def _nan_message(pixels: NDArray[np.float32]) -> str:
     places = np.argwhere(np.isnan(pixels).any(axis=-1))
     first = ", ".join(str(int(k)) for k in places[0])

@@ -5,12 +5,14 @@ from robustclevr.plan.clips import ClipPlanner, clip_options, make_clip_plan
 from robustclevr.plan.draws import SplitDraws
 from robustclevr.plan.fingerprint import fingerprint, recipe_digests
 from robustclevr.plan.images import CLEAN, JOINT, plan_images, steps_of, variants_of
+from robustclevr.plan.pictures import PicturePlanner
 from robustclevr.plan.sources import source_digests
 
 __all__ = [
     "CLEAN",
     "JOINT",
     "ClipPlanner",
+    "PicturePlanner",
     "Planner",
     "SplitDraws",
     "clip_options",

@@ -1,4 +1,4 @@
-"""What clips take from files outside the dataset: digests that stand for those files.
+"""What clips and pictures take from files outside the dataset: digests that stand for those files.
 
 A changed file is a changed dataset. A file of sprites is hashed whole. Of a folder of pictures
 the names and sizes are: reading ImageNet would take longer than making the clips. A picture that
@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from robustclevr.errors import SpecError
+from robustclevr.pictures import PictureSet
 from robustclevr.spec import SplitSpec
 from robustclevr.video import list_pictures
 
@@ -27,7 +28,7 @@ def source_digests(split: SplitSpec) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        ``dsprites``, ``textures``; empty where there is none.
+        ``dsprites``, ``textures``, ``pictures``; empty where there is none.
 
     Raises
     ------
@@ -35,6 +36,8 @@ def source_digests(split: SplitSpec) -> dict[str, str]:
         If one cannot be read, or a folder holds no picture.
     """
     digests = {}
+    if split.pictures is not None:
+        digests["pictures"] = PictureSet(split.pictures).digest()
     if split.video is not None and split.video.dsprites is not None:
         digests["dsprites"] = _file_digest(split.video.dsprites)
     if split.video is not None and split.video.textures is not None:

@@ -3,7 +3,9 @@
 from robustclevr.records.clip import Clip, Point, RenderedClip, Rgb, Sprite, Texture, VideoOptions
 from robustclevr.records.clip_plan import CLIP_PLAN_VERSION, ClipPlan, ClipVariant
 from robustclevr.records.codec import canonical_json, from_json, to_json
+from robustclevr.records.curve import Curve
 from robustclevr.records.draw import Draw, NodeDraw, Value
+from robustclevr.records.picture_plan import PICTURE_PLAN_VERSION, PicturePlan, SourcePicture
 from robustclevr.records.plan import (
     PLAN_VERSION,
     Choice,
@@ -18,17 +20,20 @@ from robustclevr.records.scene import Camera, Light, Scene, SceneObject, SceneOp
 
 __all__ = [
     "CLIP_PLAN_VERSION",
+    "PICTURE_PLAN_VERSION",
     "PLAN_VERSION",
     "Camera",
     "Choice",
     "Clip",
     "ClipPlan",
     "ClipVariant",
+    "Curve",
     "Draw",
     "ImagePlan",
     "Light",
     "LinearImage",
     "NodeDraw",
+    "PicturePlan",
     "Plan",
     "Point",
     "Receipt",
@@ -40,6 +45,7 @@ __all__ = [
     "Scene",
     "SceneObject",
     "SceneOptions",
+    "SourcePicture",
     "Sprite",
     "Step",
     "Texture",

@@ -19,6 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 import robustclevr
 from robustclevr.errors import (
     RecipeError,
@@ -28,9 +31,9 @@ from robustclevr.errors import (
     SetupError,
     StoreError,
 )
-from robustclevr.records import Plan, Render, RenderSettings, to_json
+from robustclevr.records import ImagePlan, LinearImage, Plan, Render, RenderSettings, to_json
 from robustclevr.run.pipes import LinePipe, PipeClosedError
-from robustclevr.run.rendered import read_render
+from robustclevr.run.rendered import read_images, read_render
 from robustclevr.run.renderer_log import RendererLog
 from robustclevr.run.scratch import make_scratch
 from robustclevr.run.shards import sample_name
@@ -186,8 +189,7 @@ class BlenderProcess:
         """Start rendering a sample; nothing else may be in flight."""
         if self._in_flight is not None:
             raise RenderError("one sample is in flight already: collect it first")
-        folder = self._scratch / f"{self.rendered:08d}"
-        folder.mkdir()
+        folder = self._new_folder()
         limit_s = self._timeout_s or hung_after_s(plan.settings, len(plan.renders))
         # Also set before sending: a process that died idle is noticed by collect, by name.
         self._in_flight = (plan, folder, limit_s)
@@ -221,10 +223,52 @@ class BlenderProcess:
             self.rss_bytes = int(reply["rss_bytes"])
             return read_render(reply, folder, plan, versions=self.versions, device=self.device)
         finally:
-            self.rendered += 1
-            shutil.rmtree(folder, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                self._log.trim()
+            self._finish(folder)
+
+    def composite(
+        self, pixels: NDArray[np.float32], images: Sequence[ImagePlan], name: str
+    ) -> tuple[tuple[LinearImage, ...], float]:
+        """Apply image-stage steps to an existing picture; nothing else may be in flight.
+
+        Parameters
+        ----------
+        pixels : ndarray of float32, shape (H, W, 3)
+            Scene-linear.
+        images : sequence of ImagePlan
+        name : str
+            The sample's, for messages.
+
+        Returns
+        -------
+        images : tuple of LinearImage
+            In the same order.
+        seconds : float
+            In the compositor. [s]
+
+        Raises
+        ------
+        RenderError, RecipeError
+            As :meth:`collect`.
+        """
+        if self._in_flight is not None:
+            raise RenderError("one sample is in flight already: collect it first")
+        folder = self._new_folder()
+        try:
+            np.save(folder / "picture.npy", pixels, allow_pickle=False)
+            request = {
+                "type": "composite",
+                "pixels": str(folder / "picture.npy"),
+                "images": to_json(tuple(images)),
+                "scratch": str(folder),
+            }
+            with contextlib.suppress(PipeClosedError):
+                self._pipe.send(request)
+            reply = self._receive(self._timeout_s or _BASE_TIMEOUT_S, f"compositing {name}")
+            self.rss_bytes = int(reply["rss_bytes"])
+            made = read_images(reply["images"], folder, images, pixels.shape[:2], name)
+            return made, float(reply["seconds"])
+        finally:
+            self._finish(folder)
 
     def close(self) -> None:
         """Let the process finish; kill it if it does not within a few seconds."""
@@ -243,6 +287,17 @@ class BlenderProcess:
         self._process.wait()
         self._pipe.close()
         self._discard()
+
+    def _new_folder(self) -> Path:
+        folder = self._scratch / f"{self.rendered:08d}"
+        folder.mkdir()
+        return folder
+
+    def _finish(self, folder: Path) -> None:
+        self.rendered += 1
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            self._log.trim()
 
     def _greet(self) -> dict[str, Any]:
         request = {

@@ -13,9 +13,14 @@ ANNOUNCED_S = 3600.0
 
 
 def relative_cost(split: SplitSpec) -> int:
-    """Return a number that grows with the time one sample takes: its paths, or a clip's pixels."""
+    """Return a number that grows with the time one sample takes: its paths, or a clip's pixels.
+
+    All existing pictures count alike.
+    """
     if split.video is not None:
         return split.video.height * split.video.width * split.video.frames
+    if split.pictures is not None:
+        return 1
     return split.render.height * split.render.width * split.render.samples
 
 

@@ -25,7 +25,7 @@ from robustclevr.run.job import (
 )
 from robustclevr.run.leases import remove_expired_leases
 from robustclevr.run.local import run_local
-from robustclevr.run.makers import holds_clips
+from robustclevr.run.makers import renders_scenes
 from robustclevr.run.prepare import (
     check_draws,
     chosen_splits,
@@ -157,7 +157,7 @@ def generate(
     fingerprints = split_fingerprints(splits, recipes, spec.seed)
     content = dataset_content(spec, splits, fingerprints, recipes)
     tasks = select(shard_tasks(splits), options.selection)
-    workers, threads = share_cores(options.workers, len(tasks), clips=holds_clips(splits))
+    workers, threads = share_cores(options.workers, len(tasks), clips=not renders_scenes(splits))
     prepare(layout, content, recipes, force=options.force)
     sweep(layout)
     job = Job(
@@ -197,7 +197,8 @@ def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tup
     """Return how many workers run, and how many threads each gives Blender.
 
     Two threads a worker by default: a render keeps two cores busy, and a sample's serial parts
-    leave less idle than with more. Clips are made by one thread, so each core gets a worker.
+    leave less idle than with more. Clips and pictures are made by one thread, so each core gets a
+    worker.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tup
     shards : int
         A worker needs one.
     clips : bool
-        Whether samples are clips.
+        Whether samples are clips, or existing pictures.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Who makes the samples of a job: Blender for scenes, numpy for clips."""
+"""Who makes the samples of a job: for scenes, for clips, for existing pictures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Protocol, Self
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.run.clips import ClipMaker
 from robustclevr.run.job import Job, OnEvent, SampleFailure
+from robustclevr.run.pictures import PictureMaker
 from robustclevr.run.samples import SampleMaker
 from robustclevr.spec import SplitSpec
 from robustclevr.store.parking import ParkedSample
@@ -46,7 +47,14 @@ def sample_maker(job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEven
     """
     if holds_clips(job.splits):
         return ClipMaker(job, recipes, on_event)
+    if any(split.pictures is not None for split in job.splits):
+        return PictureMaker(job, recipes, on_event)
     return SampleMaker(job, recipes, on_event)
+
+
+def renders_scenes(splits: Sequence[SplitSpec]) -> bool:
+    """Tell whether samples are rendered, so that each keeps two cores busy."""
+    return all(split.video is None and split.pictures is None for split in splits)
 
 
 def holds_clips(splits: Sequence[SplitSpec]) -> bool:

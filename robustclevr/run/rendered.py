@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.errors import RenderError
-from robustclevr.records import LinearImage, Plan, Render
+from robustclevr.records import ImagePlan, LinearImage, Plan, Render
 from robustclevr.run.shards import sample_name
 
 
@@ -46,19 +46,8 @@ def read_render(
     def load(file: str | None, shape: tuple[int, ...], dtype: type) -> NDArray[Any] | None:
         return None if file is None else _load(folder / file, shape, np.dtype(dtype), name)
 
-    planned = [image.variant for image in plan.images]
-    returned = [image["variant"] for image in reply["images"]]
-    if planned != returned:
-        raise RenderError(f"{name}: the renderer returned images {returned}, not {planned}")
     return Render(
-        images=tuple(
-            LinearImage(
-                variant=image["variant"],
-                pixels=_load(folder / image["pixels"], (*size, 3), np.dtype(np.float32), name),
-                source=load(image["source"], size, np.int32),
-            )
-            for image in reply["images"]
-        ),
+        images=read_images(reply["images"], folder, plan.images, size, name),
         labels=_load(folder / reply["labels"], size, np.dtype(np.uint8), name),
         amodal=load(reply["amodal"], (objects, *size), np.bool_),
         depth=load(reply["depth"], size, np.float32),
@@ -67,6 +56,46 @@ def read_render(
         renders=int(reply["renders"]),
         versions=dict(versions),
         device=device,
+    )
+
+
+def read_images(
+    made: Sequence[Mapping[str, Any]],
+    folder: Path,
+    planned: Sequence[ImagePlan],
+    size: tuple[int, ...],
+    name: str,
+) -> tuple[LinearImage, ...]:
+    """Read the images that a reply names.
+
+    Parameters
+    ----------
+    made : sequence of mapping
+        ``variant``, and the file names ``pixels`` and ``source``.
+    folder : Path
+    planned : sequence of ImagePlan
+    size : (int, int)
+        Height and width. [px]
+    name : str
+        The sample's, for messages.
+
+    Raises
+    ------
+    RenderError
+        If they are others than were planned, or a file is missing or of another shape or type.
+    """
+    wanted, returned = [image.variant for image in planned], [image["variant"] for image in made]
+    if wanted != returned:
+        raise RenderError(f"{name}: the renderer returned images {returned}, not {wanted}")
+    return tuple(
+        LinearImage(
+            variant=image["variant"],
+            pixels=_load(folder / image["pixels"], (*size, 3), np.dtype(np.float32), name),
+            source=None
+            if image["source"] is None
+            else _load(folder / image["source"], size, np.dtype(np.int32), name),
+        )
+        for image in made
     )
 
 

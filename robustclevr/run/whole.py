@@ -144,7 +144,7 @@ def _current(files: Mapping[str, str], state: SplitState, layout: Layout) -> boo
 def _build(dataset: Dataset, state: SplitState) -> dict[str, str]:
     layout, split = dataset.layout, state.split
     entry = dataset.split(split)
-    with_scenes = entry.samples <= SCENES_JSON_LIMIT and "video" not in entry.document
+    with_scenes = entry.samples <= SCENES_JSON_LIMIT and "scene" in entry.document
     draws, scenes = DrawColumns(), []
     for record in dataset.records(split):
         draws.add(record)

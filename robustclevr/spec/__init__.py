@@ -16,6 +16,12 @@ from robustclevr.spec.model import (
     RenderOptions,
     SplitSpec,
 )
+from robustclevr.spec.pictures import (
+    missing_twins,
+    picture_count,
+    pictures_dataset,
+    pictures_of,
+)
 from robustclevr.spec.reading import read_document
 from robustclevr.spec.scalars import parse_scalar
 from robustclevr.spec.stages import stage_warnings
@@ -40,9 +46,13 @@ __all__ = [
     "list_datasets",
     "load_dag",
     "load_dataset",
+    "missing_twins",
     "parse_distribution",
     "parse_formula",
     "parse_scalar",
+    "picture_count",
+    "pictures_dataset",
+    "pictures_of",
     "read_document",
     "require_built",
     "split_from_document",

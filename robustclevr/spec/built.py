@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from robustclevr.errors import Problem, SpecError
+from robustclevr.spec.dataset import PICTURES
 from robustclevr.spec.model import SplitSpec
 from robustclevr.spec.split import SPRITE_FAMILIES
 
 BUILT_FAMILIES = ("clevr", *SPRITE_FAMILIES)
+"""That a dataset file may name."""
 
 
 def require_built(split: SplitSpec) -> None:
@@ -19,7 +21,7 @@ def require_built(split: SplitSpec) -> None:
     SpecError
         One problem that names the family, or the keys of the split.
     """
-    if split.family not in BUILT_FAMILIES:
+    if split.family not in (*BUILT_FAMILIES, PICTURES):
         what = f"family '{split.family}' is not built yet"
         hint = f"this version makes {', '.join(BUILT_FAMILIES)}"
         raise _not_built(split, "", what, hint)

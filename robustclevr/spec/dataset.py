@@ -15,7 +15,7 @@ from robustclevr.spec.document import Document, as_document, join
 from robustclevr.spec.interventions import grid_size
 from robustclevr.spec.library import find_dag, find_dataset
 from robustclevr.spec.model import DagSpec, DatasetSpec, SplitSpec
-from robustclevr.spec.overrides import OPTION, apply_overrides, set_value
+from robustclevr.spec.overrides import OPTION_PREFIX, apply_overrides, set_value
 from robustclevr.spec.reading import read_document
 from robustclevr.spec.schema import validate
 from robustclevr.spec.split import IMAGE_FAMILIES, VIDEO_FAMILIES, SplitReader
@@ -66,7 +66,23 @@ def load_dataset(
     return _Reader(document, recipes, path.parent).dataset(path.stem)
 
 
-_NOT_IN_A_FILE = ("family", "twin_base", "recipe_digests", "source_digests")
+def read_dataset(
+    document: Document, recipes: Mapping[str, LoadedRecipe], *, default_name: str
+) -> DatasetSpec:
+    """Read a dataset that did not come from a file; paths in it start at the working folder.
+
+    Raises
+    ------
+    SpecError
+        With everything that is wrong with it.
+    """
+    return _Reader(document, recipes, Path()).dataset(default_name)
+
+
+PICTURES = "pictures"
+"""The family of datasets that are made of existing pictures."""
+
+_NOT_IN_A_FILE = ("family", "pictures", "twin_base", "recipe_digests", "source_digests")
 """Keys of a stored split that a file does not have."""
 
 
@@ -83,6 +99,7 @@ def split_from_document(
         If the document is not one of a split, or names a recipe that is not loaded.
     """
     split = {key: value for key, value in document.items() if key not in _NOT_IN_A_FILE}
+    family = document.get("family")
     if "grid" in split and isinstance(split.get("samples"), int):
         split["samples"] //= grid_size(split["grid"])
     splits = {name: split}
@@ -92,7 +109,8 @@ def split_from_document(
             key: value for key, value in split.items() if key in ("samples", "dag", "scene")
         }
         splits[twin] = {**kin, **document.get("twin_base", {})}
-    data = {"family": document.get("family"), "splits": splits}
+    # Existing pictures are no family of a file; their draws are those of any image family.
+    data = {"family": IMAGE_FAMILIES[0] if family == PICTURES else family, "splits": splits}
     dataset = _Reader(as_document(data, file), recipes, Path()).dataset(name)
     return dataset.split(name)
 
@@ -162,7 +180,7 @@ class _Reader:
             if isinstance(value, dict):
                 return build_dag(document.below(path), self._recipes, name="dag")
             # A path on the command line starts where the person stands.
-            typed = document.place(path).file.startswith(OPTION)
+            typed = document.place(path).file.startswith(OPTION_PREFIX)
             file = find_dag(value, relative_to=None if typed else self._folder)
         except SpecError as error:
             for problem in error.problems:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from robustclevr.pictures import PictureOptions
 from robustclevr.recipe import Recipe
 from robustclevr.records import SceneOptions, VideoOptions
 from robustclevr.spec.expression import Expression
@@ -171,6 +172,8 @@ class SplitSpec:
         Where the split was written, for messages.
     video : VideoOptions or None
         Of a video family, with absolute paths; None for the others.
+    pictures : PictureOptions or None
+        Of the family ``pictures``; None for the others.
     """
 
     name: str
@@ -187,6 +190,7 @@ class SplitSpec:
     file: str = ""
     line: int | None = None
     video: VideoOptions | None = None
+    pictures: PictureOptions | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from robustclevr.spec.document import Document, Place
 from robustclevr.spec.reading import read_value
 
 OPTION = "--set"
+OPTION_PREFIX = "--"
+"""Places that begin so are options of a command line, and not files."""
 
 
 def apply_overrides(document: Document, overrides: Iterable[str]) -> None:

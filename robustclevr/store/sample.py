@@ -24,7 +24,15 @@ from robustclevr.imaging import (
     warp_amodal,
     warp_labels,
 )
-from robustclevr.records import ImagePlan, LinearImage, Plan, Render, Variant, to_json
+from robustclevr.records import (
+    ImagePlan,
+    LinearImage,
+    Plan,
+    Render,
+    RenderPass,
+    Variant,
+    to_json,
+)
 from robustclevr.store.jsonbytes import stable_json
 from robustclevr.store.layout import sample_key
 
@@ -163,14 +171,22 @@ def _record(
         "nodes": {} if draw is None else draw.nodes,
         "log_density": None if draw is None else draw.log_density,
         "interventions": {} if draw is None else draw.interventions,
-        "mask_instants": mask_instants(plan),
+        "mask_instants": mask_instants(plan.images, plan.renders),
         "render": plan.settings,
         "plan": plan,
     }
 
 
-def mask_instants(plan: Plan) -> dict[str, dict[str, str]]:
+def mask_instants(
+    images: Sequence[ImagePlan], renders: Sequence[RenderPass]
+) -> dict[str, dict[str, str]]:
     """Return, per image that shows a span of time, which instant its labels show.
+
+    Parameters
+    ----------
+    images : sequence of ImagePlan
+    renders : sequence of RenderPass
+        To which the images refer.
 
     Returns
     -------
@@ -180,10 +196,10 @@ def mask_instants(plan: Plan) -> dict[str, dict[str, str]]:
     instants = {
         image.variant: {
             step.node: step.mask_instant
-            for step in (*plan.renders[image.render].steps, *image.steps)
+            for step in (*renders[image.render].steps, *image.steps)
             if step.severity > 0 and step.mask_instant
         }
-        for image in plan.images
+        for image in images
     }
     return {variant: found for variant, found in instants.items() if found}
 

@@ -13,6 +13,7 @@ from robustclevr.store.receipts import Check
 from robustclevr.verify.clips import check_clips, check_remade
 from robustclevr.verify.draws import check_draws
 from robustclevr.verify.files import check_index, check_shards
+from robustclevr.verify.pictures import check_corrupted, check_pictures
 from robustclevr.verify.report import CheckResult, Report
 from robustclevr.verify.rerender import check_rerender
 from robustclevr.verify.samples import check_samples
@@ -64,11 +65,15 @@ def verify_dataset(
     for state in states:
         add(check_shards(state))
         if state.whole:
-            clips = "video" in dataset.split(state.split).document
-            add((check_clips if clips else check_samples)(dataset, state.split))
+            document = dataset.split(state.split).document
+            clips, pictures = "video" in document, "pictures" in document
+            check = check_clips if clips else check_pictures if pictures else check_samples
+            add(check(dataset, state.split))
             add(check_draws(dataset, state.split, recipes))
             if rerender and clips:
                 add(check_remade(dataset, state.split, rerender, recipes))
+            elif rerender and pictures:
+                add(check_corrupted(dataset, state.split, rerender, setup, recipes))
             elif rerender and setup is not None:
                 add(check_rerender(dataset, state.split, rerender, setup, recipes))
     return Report(tuple(results))

@@ -52,7 +52,7 @@ def test_the_record_says_which_instant_the_labels_of_a_smeared_image_show():
         renders=(RenderPass(()), RenderPass((smear,))),
         images=(ImagePlan("clean", 0, (still,)), ImagePlan("flip", 1, ())),
     )
-    assert mask_instants(made) == {"flip": {"pan": "shutter center"}}
+    assert mask_instants(made.images, made.renders) == {"flip": {"pan": "shutter center"}}
 
 
 def labels() -> np.ndarray:

@@ -1,0 +1,227 @@
+"""Existing pictures to finished samples: in Blender's compositor, or by the recipes' twins."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+import robustclevr
+from robustclevr.errors import RecipeError, RenderError, SamplingError, StoreError
+from robustclevr.imaging import srgb_to_linear
+from robustclevr.imaging.twins import apply_steps, source_map
+from robustclevr.pictures import Entry, Mask, PictureSet
+from robustclevr.plan import PicturePlanner
+from robustclevr.recipe import LoadedRecipe
+from robustclevr.records import ImagePlan, LinearImage, PicturePlan, SourcePicture
+from robustclevr.run.blender_process import BlenderProcess
+from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
+from robustclevr.run.samples import MAX_DEATHS, GaveUpError
+from robustclevr.run.shards import sample_name
+from robustclevr.spec import SplitSpec, pictures_of
+from robustclevr.store.parking import ParkedSample, Provenance
+from robustclevr.store.pictures import picture_members
+
+_SAMPLE_ERRORS = (RecipeError, RenderError, SamplingError, StoreError)
+
+
+@dataclass(frozen=True)
+class LoadedPicture:
+    """A picture, ready to be corrupted.
+
+    Attributes
+    ----------
+    source : SourcePicture
+    linear : ndarray of float32, shape (H, W, 3)
+        Scene-linear.
+    mask : Mask or None
+    """
+
+    source: SourcePicture
+    linear: NDArray[np.float32]
+    mask: Mask | None
+
+
+class PictureMaker:
+    """Corrupts pictures; a context manager, as every maker of samples.
+
+    Parameters
+    ----------
+    job : Job
+    recipes : mapping of str to LoadedRecipe
+        The files of ``job.renderer.recipes``, loaded.
+    on_event : callable
+        Hears when a sample is started.
+    """
+
+    def __init__(self, job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> None:
+        self._job, self._recipes, self._on_event = job, recipes, on_event
+        self._process: BlenderProcess | None = None
+        self._deaths = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        process, self._process = self._process, None
+        if process is not None and kind is None:
+            process.close()
+        elif process is not None:
+            process.kill()
+
+    def make(
+        self, split: SplitSpec, indices: Iterable[int]
+    ) -> Iterator[ParkedSample | SampleFailure]:
+        """Yield each sample, or why it could not be made, in order.
+
+        Parameters
+        ----------
+        split : SplitSpec
+        indices : iterable of int
+
+        Raises
+        ------
+        SetupError
+            If Blender is needed and there is none.
+        GaveUpError
+            If Blender died time and again.
+        """
+        pictures = PictureSet(pictures_of(split))
+        planner = PicturePlanner(split, self._recipes, root_seed=self._job.root_seed)
+        for index in indices:
+            self._on_event(SampleStarted(split.name, index))
+            if self._deaths >= MAX_DEATHS:
+                raise GaveUpError(f"Blender died {self._deaths} times in a row")
+            started = time.perf_counter()
+            entry = pictures.entries[planner.picture(index)]
+            try:
+                picture = load_picture(pictures, entry)
+                plan = planner.plan(index, picture.source)
+                made, compositor_s, startup_s = self._corrupt(plan, picture.linear)
+                encoding = time.perf_counter()
+                members = picture_members(plan, made, picture.mask, self._recipes)
+            except _SAMPLE_ERRORS as error:
+                self._count_deaths()
+                yield SampleFailure(split.name, index, f"{entry.name}: {error}")
+                continue
+            self._deaths = 0
+            encode_s = time.perf_counter() - encoding
+            total_s = time.perf_counter() - started - startup_s
+            seconds = {
+                **dict.fromkeys(("cycles", "labels"), 0.0),
+                "compositor": compositor_s,
+                "encode": encode_s,
+                "other": total_s - compositor_s - encode_s,
+                "startup": startup_s,
+                "total": total_s,
+            }
+            yield ParkedSample(
+                index=index,
+                fingerprint=self._job.fingerprints[split.name],
+                provenance=Provenance(self._versions(), "cpu", seconds, renders=0),
+                members=members,
+            )
+
+    def _corrupt(
+        self, plan: PicturePlan, linear: NDArray[np.float32]
+    ) -> tuple[list[LinearImage], float, float]:
+        """Return the images of a plan, and seconds in the compositor and in starting Blender."""
+        if plan.engine == "numpy":
+            started = time.perf_counter()
+            made = corrupt_by_twins(plan.images, linear, self._recipes)
+            return made, time.perf_counter() - started, 0.0
+        changed = [image for image in plan.images if _changes(image)]
+        if not changed:
+            return _in_order(plan.images, linear, ()), 0.0, 0.0
+        process, startup_s = self._ready_process()
+        name = sample_name(plan.split, plan.index)
+        composited, seconds = process.composite(linear, changed, name)
+        return _in_order(plan.images, linear, composited), seconds, startup_s
+
+    def _ready_process(self) -> tuple[BlenderProcess, float]:
+        process = self._process
+        if process is not None and (
+            not process.alive or process.rss_bytes > self._job.recycle_rss_bytes
+        ):
+            self._process = None
+            process.close()
+        if self._process is not None:
+            return self._process, 0.0
+        self._process = BlenderProcess(self._job.renderer, timeout_s=self._job.sample_timeout_s)
+        return self._process, self._process.startup_s
+
+    def _count_deaths(self) -> None:
+        died = self._process is not None and not self._process.alive
+        self._deaths = self._deaths + 1 if died else 0
+
+    def _versions(self) -> dict[str, str]:
+        own = {
+            "robustclevr": robustclevr.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        }
+        return own if self._process is None else {**own, **self._process.versions}
+
+
+def load_picture(pictures: PictureSet, entry: Entry) -> LoadedPicture:
+    """Read a picture and its mask; StoreError naming the file if that fails."""
+    data = pictures.read_bytes(entry)
+    picture, mask = pictures.decode(entry, data)
+    height, width = picture.encoded.shape[:2]
+    source = SourcePicture(
+        name=entry.name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        height=height,
+        width=width,
+        mode=picture.mode,
+        bits=8 * picture.encoded.dtype.itemsize,
+        mask=entry.mask,
+    )
+    return LoadedPicture(source, srgb_to_linear(picture.encoded), mask)
+
+
+def corrupt_by_twins(
+    images: Sequence[ImagePlan],
+    linear: NDArray[np.float32],
+    recipes: Mapping[str, LoadedRecipe],
+) -> list[LinearImage]:
+    """Apply the steps of each image by the numpy twins of its recipes.
+
+    Raises
+    ------
+    RecipeError
+        If a recipe has no twin, or raises.
+    """
+    height, width = linear.shape[:2]
+    return [
+        LinearImage(
+            image.variant,
+            apply_steps(linear, image.steps, recipes),
+            source_map(image.steps, height, width, recipes),
+        )
+        for image in images
+    ]
+
+
+def _changes(image: ImagePlan) -> bool:
+    return any(step.severity > 0 for step in image.steps)
+
+
+def _in_order(
+    planned: Sequence[ImagePlan], linear: NDArray[np.float32], made: Sequence[LinearImage]
+) -> list[LinearImage]:
+    """Return an image for each that was planned: the picture itself where nothing changes it."""
+    by_name = {image.variant: image for image in made}
+    return [by_name.get(p.variant, LinearImage(p.variant, linear, None)) for p in planned]
