@@ -51,9 +51,12 @@ def select(holds: NDArray[np.bool_], then: Column, otherwise: Column) -> Column:
         return np.where(holds, then, otherwise)
     chosen = holds.astype(np.int64)
     np.negative(chosen, out=chosen)
-    low = otherwise.view(np.int64)
-    chosen &= then.view(np.int64) ^ low
-    chosen ^= low
+    high, low = then.view(np.int64), otherwise.view(np.int64)
+    if low.ndim == 0 and not low:  # the bits of 0.0
+        chosen &= high
+    else:
+        chosen &= high ^ low
+        chosen ^= low
     return chosen.view(np.float64)
 
 
