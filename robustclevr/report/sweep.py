@@ -33,7 +33,7 @@ def curve_document(sweep: Sweep) -> dict[str, Any]:
     dict
         ``map``: the knots of the curve, with the parameters at each; ``severity``, ``mean`` and
         ``per_scene`` of ``ssim`` and ``psnr`` (null for equal images) on the tested scenes;
-        ``fitted``: the means that the curve was fitted to; ``image``, ``scenes``, ``root_seed``,
+        ``hundredth``: the mean at severity 0.01; ``fitted``: the means that the curve was fitted to; ``image``, ``scenes``, ``root_seed``,
         ``versions``: what was measured on; ``ms_per_image``.
     """
     points = [way_point(sweep.recipe, fraction) for fraction in sweep.curve.fraction]
@@ -60,6 +60,7 @@ def curve_document(sweep: Sweep) -> dict[str, Any]:
             "ssim": [[_round(value) for value in scene] for scene in tested.ssim.tolist()],
             "psnr": [[_decibels(value) for value in scene] for scene in tested.psnr.tolist()],
         },
+        "hundredth": {"severity": 0.01, "ssim": _round(1.0 - sweep.hundredth)},
         "fitted": {"fraction": sweep.fitted.at, "mean": _means(sweep.fitted)},
         "ms_per_image": round(sweep.ms_per_image, 1),
     }

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from robustclevr.errors import RecipeError
 from robustclevr.imaging import psnr, ssim
 from robustclevr.plan import make_plan, plan_images
 from robustclevr.recipe import LoadedRecipe, Recipe
@@ -26,6 +27,9 @@ from robustclevr.store.sample import develop
 
 SEVERITIES = tuple(k / 10 for k in range(11))
 """Where a curve is tested."""
+
+_HUNDREDTH = 0.01
+"""A severity that must hardly be seen."""
 
 FIT, TEST = "sweep-fit", "sweep-test"
 """Names of the random streams of the scenes."""
@@ -95,6 +99,8 @@ class Sweep:
         Along the way from clean to worst.
     tested : Similarities
         At :data:`SEVERITIES` of the curve, on other scenes.
+    hundredth : float
+        Mean of 1 - SSIM at severity 0.01 there.
     pictures : mapping of str to sequence of Variant
         Of the first tested scenes, at every second severity.
     ms_per_image : float
@@ -107,6 +113,7 @@ class Sweep:
     curve: Curve
     fitted: Similarities
     tested: Similarities
+    hundredth: float
     pictures: Mapping[str, Sequence[Variant]]
     ms_per_image: float
     options: SweepOptions
@@ -148,9 +155,11 @@ def sweep(
     with BlenderProcess(setup) as process:
         rig = _Rig(process, recipes, replace(split, dag=None, render=options.render), options)
         fitted = rig.measure(FIT, rig.grids(names), on_scene)
-        curves = {name: fit_curve(fitted[name]) for name in names}
+        curves = {name: fit_curve(fitted[name], name) for name in names}
         levels = {
-            name: tuple(map(float, np.interp(SEVERITIES, curve.severity, curve.fraction)))
+            name: tuple(
+                map(float, np.interp((*SEVERITIES, _HUNDREDTH), curve.severity, curve.fraction))
+            )
             for name, curve in curves.items()
         }
         tested = rig.measure(TEST, levels, on_scene)
@@ -159,7 +168,8 @@ def sweep(
                 recipe=recipes[name].recipe,
                 curve=curves[name],
                 fitted=fitted[name],
-                tested=replace(tested[name], at=SEVERITIES),
+                tested=_first(tested[name], SEVERITIES),
+                hundredth=1.0 - float(tested[name].ssim[:, -1].mean()),
                 pictures=rig.pictures[name],
                 ms_per_image=float(np.median(rig.cost_ms[name])),
                 options=options,
@@ -167,20 +177,32 @@ def sweep(
             )
 
 
-def fit_curve(measured: Similarities) -> Curve:
+def fit_curve(measured: Similarities, name: str = "") -> Curve:
     """Return the curve that makes the mean of 1 - SSIM even.
 
     Parameters
     ----------
     measured : Similarities
-        At fractions from 0 to 1; the mean need not increase everywhere, but must end above 0.
+        At fractions from 0 to 1; the mean need not increase everywhere.
+    name : str
+        Of the recipe, for messages.
 
     Returns
     -------
     Curve
         Where the mean stands still or falls, its knots are left out.
+
+    Raises
+    ------
+    RecipeError
+        If no image differs from the clean one.
     """
     degradation = np.maximum.accumulate(1.0 - measured.ssim.mean(axis=0))
+    if degradation[-1] <= 0.0:
+        raise RecipeError(
+            f"recipe '{name}' at its worst changes no image of {', '.join(measured.scenes)}; "
+            "there is no curve to fit"
+        )
     share = np.round(degradation / degradation[-1], 6)
     severity, fraction = [0.0], [0.0]
     for level, place in zip(share.tolist(), measured.at, strict=True):
@@ -206,7 +228,7 @@ class _Rig:
         first = replace(self, options=replace(self.options, scenes=1), pictures={}, cost_ms={})
         coarse = {name: _grid(self.recipes[name].recipe) for name in names}
         found = first.measure(FIT, coarse, lambda _: None)
-        return {name: _refined(coarse[name], fit_curve(found[name])) for name in names}
+        return {name: _refined(coarse[name], fit_curve(found[name], name)) for name in names}
 
     def measure(
         self, part: str, levels: Mapping[str, tuple[float, ...]], on_scene: Callable[[str], None]
@@ -224,7 +246,7 @@ class _Rig:
                 found[name].append([(ssim(clean, v.image), psnr(clean, v.image)) for v in variants])
                 if part == TEST and index < _SHEET_SCENES:
                     kept = self.pictures.setdefault(name, {})
-                    kept[scenes[-1]] = variants[::_SHEET_STEP]
+                    kept[scenes[-1]] = variants[: len(SEVERITIES) : _SHEET_STEP]
             on_scene(scenes[-1])
         return {
             name: Similarities(tuple(scenes), levels[name], *np.moveaxis(np.array(pairs), -1, 0))
@@ -240,7 +262,10 @@ class _Rig:
         }
         renders, images = plan_images(steps, self.recipes)
         plan = replace(plan, images=images, renders=renders)
-        render = self.process.render(plan)
+        try:
+            render = self.process.render(plan)
+        except RecipeError as error:
+            raise RecipeError(f"sample {sample_name(plan.split, plan.index)}: {error}") from error
         self.cost_ms.setdefault(name, []).append(_cost_ms(render, len(fractions) - 1))
         return [
             develop(image, render.labels, planned, self.recipes)
@@ -256,6 +281,12 @@ def way_point(recipe: Recipe, fraction: float) -> dict[str, Value]:
             clean = float(parameter.clean)
             values[parameter.name] = parameter.clamp(clean + fraction * (parameter.worst - clean))
     return values
+
+
+def _first(measured: Similarities, at: tuple[float, ...]) -> Similarities:
+    """Return the first columns, named anew."""
+    count = len(at)
+    return replace(measured, at=at, ssim=measured.ssim[:, :count], psnr=measured.psnr[:, :count])
 
 
 def _grid(recipe: Recipe) -> tuple[float, ...]:

@@ -1,5 +1,6 @@
 """Recipe files: what ships, what a file must hold, how values are clamped."""
 
+import json
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 
 from robustclevr.errors import RecipeError, SpecError
 from robustclevr.recipe import Parameter, get_recipe, load_recipe, load_recipes
+from robustclevr.records.curve import Curve
 
 # Parameters of the paper's eight in the authors' names: (role, clean value).
 PAPER = {
@@ -128,6 +130,40 @@ def test_a_file_that_breaks_the_contract_is_named(tmp_path, text, message):
     with pytest.raises(RecipeError, match=message) as caught:
         load_recipe(path)
     assert str(path) in str(caught.value)
+
+
+def write_curve(path, **changes):
+    knots = {"severity": [0.0, 0.5, 1.0], "fraction": [0.0, 0.25, 1.0]}
+    document = {"recipe": path.stem, "map": knots, **changes}
+    path.with_name(f"{path.stem}.curve.json").write_text(json.dumps(document))
+
+
+def test_the_curve_beside_a_file_is_loaded_with_it(tmp_path):
+    path = write(tmp_path)
+    assert load_recipe(path).recipe.curve is None
+    write_curve(path)
+    assert load_recipe(path).recipe.curve == Curve((0.0, 0.5, 1.0), (0.0, 0.25, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"recipe": "other"}, "was measured with the recipe 'other', not 'mine'"),
+        ({"map": {"severity": [0, 1]}}, "is no curve that 'recipe sweep' wrote: KeyError"),
+        ({"map": {"severity": [0, "x"], "fraction": [0, 1]}}, "ValueError"),
+        ({"map": None}, "TypeError"),
+        ({"map": {"severity": [0, 1], "fraction": [0.1, 1]}}, "fraction must go from 0 to 1"),
+        ({"map": {"severity": [0, 0.9], "fraction": [0, 1]}}, "severity must go from 0 to 1"),
+        ({"map": {"severity": [0, 0, 1], "fraction": [0, 0.5, 1]}}, "severity must increase"),
+        ({"map": {"severity": [0, 0.5, 1], "fraction": [0, 1]}}, "the same number of knots"),
+    ],
+)
+def test_a_curve_that_is_none_is_named(tmp_path, changes, message):
+    path = write(tmp_path)
+    write_curve(path, **changes)
+    with pytest.raises(RecipeError, match=message) as caught:
+        load_recipe(path)
+    assert "mine.curve.json" in str(caught.value)
 
 
 def test_an_unknown_recipe_gets_the_nearest_name():

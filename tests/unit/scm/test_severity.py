@@ -1,9 +1,12 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records.curve import Curve
 from robustclevr.scm.severity import parameters_of_severity, severity
 
 RECIPE = Recipe(
@@ -53,3 +56,27 @@ def test_ends():
     assert severity(RECIPE, clean) == 0.0
     worst = parameters_of_severity(RECIPE, np.array(1.0))
     assert (worst["up"], worst["down"], worst["steps"]) == (5.0, 28.0, 10.0)
+
+
+CURVED = dataclasses.replace(RECIPE, curve=Curve((0.0, 0.5, 0.75, 1.0), (0.0, 0.1, 0.5, 1.0)))
+"""The first tenth of the way is half of the degradation."""
+
+
+def test_a_curve_maps_the_way_to_severity():
+    columns = {"up": np.array([1.0, 1.2, 1.4, 3.0, -1.0, 4.0, 5.0, 9.0])}
+    expected = [0.0, 0.25, 0.5, 0.75, 0.75, 0.875, 1.0, 1.0]
+    np.testing.assert_allclose(severity(CURVED, columns), expected, rtol=1e-12)
+    assert severity(CURVED, {}) == 0.0
+
+
+def test_a_curve_maps_severity_to_parameters():
+    found = parameters_of_severity(CURVED, np.array([0.0, 0.25, 0.5, 0.625, 0.75, 1.0, 2.0]))
+    np.testing.assert_allclose(found["up"], [1.0, 1.2, 1.4, 2.2, 3.0, 5.0, 5.0])
+    np.testing.assert_allclose(found["down"], [128.0, 123.0, 118.0, 98.0, 78.0, 28.0, 28.0])
+    assert set(found) == {"up", "down", "steps"}
+
+
+@given(st.floats(0, 1))
+def test_a_curve_there_and_back(level):
+    found = parameters_of_severity(CURVED, np.asarray(level))
+    assert float(severity(CURVED, found)) == pytest.approx(level, abs=1e-9)
