@@ -9,9 +9,15 @@ the channels are scaled apart. Where shrunk blue no longer reaches the border, b
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -59,3 +65,29 @@ def _scaled(context: CompositorContext, scale: float) -> Socket:
         filter_type="BILINEAR",
     )
     return node.outputs["Image"]
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Do the same with numpy."""
+    part = float(params["shift"]) / (0.5 * math.hypot(*image.shape[:2]))
+    result = image.copy()
+    result[..., 0], _ = _resampled(image[..., 0], 1.0 + part)
+    shrunk, covered = _resampled(image[..., 2], 1.0 - part)
+    result[..., 2] += shrunk - covered * image[..., 2]
+    return result
+
+
+def _resampled(
+    channel: NDArray[np.float32], scale: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return a channel scaled around its middle, and how much of each pixel it covers."""
+    shift = 0.5 * (1.0 - 1.0 / scale) * (np.array(channel.shape) - 1)
+    scaled, covered = (
+        ndimage.affine_transform(
+            values, np.full(2, 1.0 / scale), shift, order=1, mode="grid-constant"
+        )
+        for values in (channel, np.ones_like(channel))
+    )
+    return scaled, covered

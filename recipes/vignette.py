@@ -8,9 +8,14 @@ as in any camera without distortion, and so chosen that the corners lose ``loss`
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -38,8 +43,7 @@ RECIPE = Recipe(
 def build(context: CompositorContext) -> Socket:
     """Multiply by the fourth power of the cosine."""
     height, width = context.height, context.width
-    square_at_corner = 1.0 / math.sqrt(1.0 - context.number("loss")) - 1.0
-    scale = math.sqrt(square_at_corner) / (0.5 * math.hypot(height, width))
+    scale = _tangent_of_a_pixel(context.number("loss"), height, width)
     # Coordinates of the pixels, from the middle of the image, in tangents of the angle.
     place = context.node("ShaderNodeVectorMath", operation="MULTIPLY_ADD")
     context.feed(place.inputs[0], context.pixel_coordinates())
@@ -51,3 +55,21 @@ def build(context: CompositorContext) -> Socket:
     secant = context.math("ADD", square.outputs["Value"], 1.0)
     light = context.math("POWER", secant, -2.0)
     return context.mix("MULTIPLY", 1.0, context.image, context.combine(light, light, light))
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Do the same with numpy."""
+    height, width = image.shape[:2]
+    scale = _tangent_of_a_pixel(float(params["loss"]), height, width)
+    rows, columns = np.mgrid[0:height, 0:width] - 0.5 * np.reshape(
+        (height - 1, width - 1), (2, 1, 1)
+    )
+    light = (1.0 + scale**2 * (rows**2 + columns**2)) ** -2.0
+    return image * light[..., np.newaxis].astype(np.float32)
+
+
+def _tangent_of_a_pixel(loss: float, height: int, width: int) -> float:
+    square_at_corner = 1.0 / math.sqrt(1.0 - loss) - 1.0
+    return math.sqrt(square_at_corner) / (0.5 * math.hypot(height, width))

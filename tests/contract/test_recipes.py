@@ -1,5 +1,10 @@
 """What every image-stage recipe promises, checked in the real Blender on one CLEVR scene."""
 
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,8 +12,9 @@ from robustclevr.blender import compat, session
 from robustclevr.blender.compositor import Compositor, append_step, read_exr
 from robustclevr.blender.images import gray_image, held
 from robustclevr.blender.scene import build_scene
+from robustclevr.cli.recipe_new import TEMPLATE
 from robustclevr.imaging.color import linear_to_srgb8
-from robustclevr.recipe import load_recipes
+from robustclevr.recipe import load_recipe, load_recipes
 from robustclevr.records import RenderSettings, SceneOptions, Step
 from robustclevr.scenes.sample import sample_scene
 
@@ -17,9 +23,15 @@ OPTIONS = SceneOptions((5, 8), "clevr", "none", 200, 0.25, 0.4, 10_000)
 SCENE = 11
 """A scene with bright reflections in metal: glare needs highlights."""
 
+NEW = Path(tempfile.mkdtemp()) / "brand_new.py"
+"""What ``recipe new`` writes keeps the same promises."""
+NEW.write_text(TEMPLATE.format(name=NEW.stem, title="Brand New"))
+atexit.register(shutil.rmtree, NEW.parent)
+
 RECIPES = {
     name: loaded for name, loaded in load_recipes().items() if loaded.recipe.stage == "image"
 }
+RECIPES[NEW.stem] = load_recipe(NEW, shipped=False)
 SEEDED = {"clouds", "underexposure", "white_noise"}
 
 DEPTH = np.linspace(14.0, 7.0, HEIGHT * WIDTH, dtype=np.float32).reshape(HEIGHT, WIDTH)

@@ -30,6 +30,10 @@ CASES = [
     ("motion_blur", {"spin": -0.1}, 1e-4),
     ("motion_blur", {"zoom": 0.1, "center_x": 0.3, "center_y": 0.8, "iterations": 3}, 1e-4),
     ("motion_blur", {"distance": 0.4, "angle": 0.3, "spin": 0.2, "zoom": 0.1}, 1e-4),
+    ("defocus", {"z": 2.0}, 1e-5),  # below one pixel at this height
+    ("vignette", {"loss": 0.6}, 1e-5),
+    ("chromatic_aberration", {"shift": 3.0}, 2e-4),
+    ("chromatic_aberration", {"shift": 40.0}, 2e-4),
     ("lens_distortion", {"distort": 0.1, "fit": True}, 1e-4),
     ("lens_distortion", {"distort": 0.3, "dispersion": 0.2}, 1e-4),
     ("lens_distortion", {"dispersion": 0.5, "fit": True}, 1e-4),
