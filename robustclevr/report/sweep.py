@@ -33,8 +33,9 @@ def curve_document(sweep: Sweep) -> dict[str, Any]:
     dict
         ``map``: the knots of the curve, with the parameters at each; ``severity``, ``mean`` and
         ``per_scene`` of ``ssim`` and ``psnr`` (null for equal images) on the tested scenes;
-        ``hundredth``: the mean at severity 0.01; ``fitted``: the means that the curve was fitted to; ``image``, ``scenes``, ``root_seed``,
-        ``versions``: what was measured on; ``ms_per_image``.
+        ``hundredth``: the mean at severity 0.01; ``fitted``: the means that the curve was
+        fitted to; ``image``, ``scenes``, ``root_seed``, ``versions``: what was measured on;
+        ``ms_per_image``.
     """
     points = [way_point(sweep.recipe, fraction) for fraction in sweep.curve.fraction]
     moving = [item.name for item in sweep.recipe.parameters if item.role == "severity"]

@@ -26,8 +26,10 @@ def test_eight_corruptions_cost_a_fraction_of_the_render(benchmark, tmp_path):
     spec = load_dataset("robustclevr-iid-uniform", recipes, overrides=overrides)
     options = GenerateOptions(splits=("test",), workers=1)
 
+    events = []
+
     def run():
-        return generate(spec, recipes, tmp_path / "out", options, lambda event: None)
+        return generate(spec, recipes, tmp_path / "out", options, events.append)
 
     summary = benchmark.pedantic(run, rounds=1, iterations=1)
     assert summary.exit_code == 0
