@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from robustclevr.cli.main import cli
 
@@ -102,6 +104,17 @@ def test_the_dataset_of_the_readme(tmp_path):
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert len(run.stdout.splitlines()) == 2
+
+
+@pytest.mark.blender
+def test_the_pictures_of_the_readme(tmp_path):
+    for folder in ("photos", "masks"):
+        (tmp_path / folder).mkdir()
+        pixels = np.arange(48 * 64, dtype=np.uint8).reshape(48, 64) // 128
+        Image.fromarray(pixels).save(tmp_path / folder / "1.png")
+    (words,) = [words for words in commands(README) if words[0] == "corrupt"]
+    execute(words, tmp_path)
+    execute(["verify", "corrupted"], tmp_path)
 
 
 def test_every_command_is_in_the_docs():
