@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from robustclevr.imaging import encode_png
-from robustclevr.plan import make_plan
+from robustclevr.plan import make_plan, plan_images
 from robustclevr.recipe import load_recipes
-from robustclevr.records import ImagePlan, Plan, RenderPass, Step, to_json
+from robustclevr.records import Plan, Step, to_json
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.spec import load_dataset
 from robustclevr.store.sample import develop
@@ -28,19 +28,17 @@ def golden_plan() -> Plan:
     overrides = [f"render.{name}={value}" for name, value in SIZE.items()]
     split = load_dataset("demo", recipes, overrides=overrides).split("test")
     plan = make_plan(split, recipes, root_seed=0, index=2)
-    images = [ImagePlan("clean", 0, ())]
+    variants: dict[str, tuple[Step, ...]] = {"clean": ()}
     for recipe_id, loaded in recipes.items():
-        if loaded.recipe.stage != "image" or loaded.recipe.needs:
-            continue
         parameters = loaded.recipe.clean_parameters()
         for parameter in loaded.recipe.parameters:
             # Spin and zoom smear as well; one smear is enough.
             if parameter.role == "severity" and parameter.name not in ("spin", "zoom"):
                 clean, worst = float(parameter.clean), float(parameter.worst or 0.0)
                 parameters[parameter.name] = clean + STRENGTH * (worst - clean)
-        step = Step(recipe_id, recipe_id, parameters, STRENGTH, seed=17)
-        images.append(ImagePlan(recipe_id, 0, (step,)))
-    return replace(plan, draw=None, images=tuple(images), renders=(RenderPass(()),))
+        variants[recipe_id] = (Step(recipe_id, recipe_id, parameters, STRENGTH, seed=17),)
+    renders, images = plan_images(variants, recipes)
+    return replace(plan, draw=None, images=images, renders=renders)
 
 
 def main() -> None:
@@ -52,8 +50,8 @@ def main() -> None:
         folder = HERE / ".".join(process.versions["blender"].split(".")[:2])
     folder.mkdir(exist_ok=True)
     (folder / "plan.json").write_text(json.dumps(to_json(plan), indent=1, sort_keys=True) + "\n")
-    for image in render.images:
-        variant = develop(image, render.labels)
+    for image, planned in zip(render.images, plan.images, strict=True):
+        variant = develop(image, render.labels, planned, load_recipes())
         (folder / f"{variant.name}.png").write_bytes(encode_png(variant.image))
         if image.source is not None or variant.name == "clean":
             (folder / f"{variant.name}.mask.png").write_bytes(encode_png(variant.labels))

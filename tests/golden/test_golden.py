@@ -28,8 +28,12 @@ def rendered():
     files = tuple((str(item.path), item.shipped) for item in load_recipes().values())
     with BlenderProcess(RendererSetup(files, threads=1, device="cpu")) as process:
         version = ".".join(process.versions["blender"].split(".")[:2])
-        render = process.render(from_json(Plan, json.loads(PLAN.read_text())))
-    variants = {image.variant: develop(image, render.labels) for image in render.images}
+        plan = from_json(Plan, json.loads(PLAN.read_text()))
+        render = process.render(plan)
+    variants = {
+        image.variant: develop(image, render.labels, planned, load_recipes())
+        for image, planned in zip(render.images, plan.images, strict=True)
+    }
     return HERE / version, variants
 
 
