@@ -12,6 +12,7 @@ import pytest
 from robustclevr.errors import SpecError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import canonical_json
+from robustclevr.records.curve import Curve
 from robustclevr.spec import DagSpec, dag_from_document, load_dag, parse_formula
 
 Recipes = Mapping[str, LoadedRecipe]
@@ -392,7 +393,7 @@ ERRORS = {
         node("severity: 0.5"),
         (
             "x.yaml:3: nodes.gamma.severity: recipe 'gamma' has no measured curve yet; "
-            "set its parameters instead"
+            "set its parameters, or measure one: robustclevr recipe sweep gamma"
         ),
     ),
     "no nodes": (
@@ -466,11 +467,9 @@ nodes:
     ]
 
 
-def test_severity_needs_the_curve_beside_the_recipe(
-    write, recipes: Recipes, tmp_path: Path
-) -> None:
-    (tmp_path / "glare.curve.json").write_text("{}")
-    with_curve = {**recipes, "glare": replace(recipes["glare"], path=tmp_path / "glare.py")}
+def test_severity_needs_the_curve_beside_the_recipe(write, recipes: Recipes) -> None:
+    curved = replace(recipes["glare"].recipe, curve=Curve((0.0, 1.0), (0.0, 1.0)))
+    with_curve = {**recipes, "glare": replace(recipes["glare"], recipe=curved)}
     body = "noise: {u: HalfNormal(1)}\nseverity: min(u, 1)\nset:\n  kind: star"
     glare = load_dag(write(node(body, "glare")), with_curve).node("glare")
     assert glare.severity is not None
