@@ -39,7 +39,10 @@ def list_recipes(as_json: bool, recipe_dirs: tuple[Path, ...]) -> None:  # noqa:
 
 def describe(recipe: Recipe) -> str:
     """Return the text that ``recipe list`` and ``show`` print for one recipe."""
-    head = f"{recipe.id}: {recipe.summary}\n  stage {recipe.stage}, geometry {recipe.geometry}"
+    facts = [f"stage {recipe.stage}", f"geometry {recipe.geometry}"]
+    facts += [f"needs {name}" for name in recipe.needs]
+    facts.append("severity measured" if recipe.curve else "severity not measured yet")
+    head = f"{recipe.id}: {recipe.summary}\n  {', '.join(facts)}"
     return "\n".join([head, *(f"  {_parameter_line(item)}" for item in recipe.parameters)])
 
 
@@ -51,6 +54,7 @@ def to_document(recipe: Recipe) -> dict[str, Any]:
         "stage": recipe.stage,
         "geometry": recipe.geometry,
         "needs": list(recipe.needs),
+        "measured": recipe.curve is not None,
         "parameters": [
             {
                 "name": item.name,

@@ -43,6 +43,10 @@ from robustclevr.spec.model import DagSpec, Distribution, NodeSpec
 
 _ZERO = of_values([0.0])
 
+_THERE_AND_BACK = 1e-9
+"""By how much a severity may miss itself on the way through a curve to parameters and back.
+Chosen: far above rounding on curves with slopes of a thousand, far below anything visible."""
+
 Known = Mapping[str, Region]
 """Regions by name, or by ``node.field``."""
 
@@ -164,9 +168,9 @@ def _node_support(node: NodeSpec, parents: Known, held: Mapping[str, Value]) -> 
     if switched_on(node, held):
         active = of_values([1.0])
     strength = _severity(node.recipe, fields)
-    if node.severity is not None:  # the level itself, which the parameters only round to
-        wide = outward(strength.low, strength.high)
-        strength = Region(max(wide.low, 0.0), min(wide.high, 1.0))
+    if node.severity is not None or node.recipe.curve is not None:
+        low, high = strength.low - _THERE_AND_BACK, strength.high + _THERE_AND_BACK
+        strength = Region(max(low, 0.0), min(high, 1.0))
     return fields | {"severity": strength, "active": active}
 
 
