@@ -19,6 +19,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_LISTED, _COMPARED = 60, 1000  # names; chosen: all of this project's, of a huge file's only some
+
 
 class RobustClevrError(Exception):
     """Base of all errors that are reported without a traceback."""
@@ -121,6 +123,9 @@ def suggest(word: str, allowed: Iterable[str]) -> str:
     "did you mean 'glare'? allowed: clouds, glare"
     """
     names = sorted(allowed)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    listing = f"allowed: {', '.join(names)}" if names else "nothing is allowed here"
+    alike = [name for name in names if len(names) <= _COMPARED or name[:2] == word[:2]]
+    near = difflib.get_close_matches(word, alike[:_COMPARED], n=1, cutoff=0.5)
+    listing = f"allowed: {', '.join(names[:_LISTED])}" if names else "nothing is allowed here"
+    if len(names) > _LISTED:
+        listing += f" and {len(names) - _LISTED} more"
     return f"did you mean '{near[0]}'? {listing}" if near else listing

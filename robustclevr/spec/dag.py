@@ -17,6 +17,8 @@ from robustclevr.spec.node import read_node, surroundings
 from robustclevr.spec.reading import read_document
 from robustclevr.spec.schema import validate
 
+_SHOWN = 20  # nodes of a cycle in a message
+
 
 def load_dag(
     name_or_path: str | Path,
@@ -100,6 +102,8 @@ def _order(document: Document, file: DagFile, parents: Parents) -> Sequence[str]
 
 
 def _arrows(cycle: Sequence[str]) -> str:
+    if len(cycle) > _SHOWN:
+        cycle = (*cycle[: _SHOWN - 1], f"… {len(cycle) - _SHOWN} more …", cycle[-1])
     return " -> ".join((*cycle, cycle[0]))
 
 

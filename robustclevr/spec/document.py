@@ -14,6 +14,9 @@ from typing import Any
 
 from robustclevr.errors import Problem, SpecError
 
+MAX_PROBLEMS = 200
+"""Problems of one file that are gathered; chosen: a list that nobody reads to its end."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -60,9 +63,18 @@ class Document:
     def problem(
         self, path: str, message: str, hint: str = "", *, place: Place | None = None
     ) -> None:
-        """Note that the entry at ``path`` is wrong; ``place`` where it stands, if not there."""
+        """Note that the entry at ``path`` is wrong; ``place`` where it stands, if not there.
+
+        Raises
+        ------
+        SpecError
+            With all problems, at the :data:`MAX_PROBLEMS`-th.
+        """
         place = place or self.place(path)
         self.problems.append(Problem(message, place.file, place.line, path, hint))
+        if len(self.problems) >= MAX_PROBLEMS:
+            rest = Problem(f"{MAX_PROBLEMS} problems; what follows was not read", self.file)
+            raise SpecError([*self._by_line(), rest])
 
     def below(self, path: str) -> Document:
         """Return the mapping at ``path`` as a document of its own, with the same places."""
@@ -83,9 +95,10 @@ class Document:
     def raise_problems(self) -> None:
         """Raise SpecError with everything that was noted, in the order of the lines."""
         if self.problems:
-            raise SpecError(
-                sorted(dict.fromkeys(self.problems), key=lambda problem: problem.line or 0)
-            )
+            raise SpecError(self._by_line())
+
+    def _by_line(self) -> list[Problem]:
+        return sorted(dict.fromkeys(self.problems), key=lambda problem: problem.line or 0)
 
 
 def join(*parts: object) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import heappop, heappush
 from itertools import pairwise
 
 Parents = Mapping[str, Sequence[str]]
 """Node to its parents, in the order of the file; every parent is a node."""
 
+MAX_CYCLES = 100
+"""Cycles that are looked for; chosen: more than anyone mends at once."""
+
 
 def find_cycles(parents: Parents) -> list[tuple[str, ...]]:
     """Return cycles that have no node in common, each from its first node in the file.
+
+    At most :data:`MAX_CYCLES` of them.
 
     Examples
     --------
@@ -18,19 +24,20 @@ def find_cycles(parents: Parents) -> list[tuple[str, ...]]:
     [('a', 'b', 'c')]
     """
     cycles: list[tuple[str, ...]] = []
-    left = {node: [p for p in above if p in parents] for node, above in parents.items()}
-    while stuck := _without_sources(left):
-        walk = [next(iter(stuck))]
-        while (above := stuck[walk[-1]][0]) not in walk:
-            walk.append(above)
-        cycle = walk[walk.index(above) :][::-1]  # we walked up; an edge leads down
-        first = min(range(len(cycle)), key=lambda i: list(parents).index(cycle[i]))
+    waiting = _Waiting(parents)
+    waiting.take(waiting.free())
+    place = {node: number for number, node in enumerate(parents)}
+    while waiting.above and len(cycles) < MAX_CYCLES:
+        walk: dict[str, None] = {}
+        node = next(iter(waiting.above))
+        while node not in walk:
+            walk[node] = None
+            node = next(iter(waiting.above[node]))
+        path = list(walk)
+        cycle = path[path.index(node) :][::-1]  # we walked up; an edge leads down
+        first = min(range(len(cycle)), key=lambda i: place[cycle[i]])
         cycles.append((*cycle[first:], *cycle[:first]))
-        left = {
-            node: [p for p in above if p not in cycle]
-            for node, above in stuck.items()
-            if node not in cycle
-        }
+        waiting.take(cycle)
     return cycles
 
 
@@ -49,13 +56,15 @@ def topological(parents: Parents, order: Sequence[str] = ()) -> list[str]:
     >>> topological({"a": [], "b": [], "c": ["a"]}, order=["b", "a"])
     ['b', 'a', 'c']
     """
-    waiting = with_order(parents, order)
+    place = {node: number for number, node in enumerate(parents)}
+    waiting = _Waiting(with_order(parents, order))
+    ready = sorted((place[node], node) for node in waiting.free())  # a sorted list is a heap
     result: list[str] = []
-    while waiting:
-        done = set(result)
-        ready = next(node for node, above in waiting.items() if done.issuperset(above))
-        result.append(ready)
-        del waiting[ready]
+    while ready:
+        _, node = heappop(ready)
+        result.append(node)
+        for free in waiting.remove(node):
+            heappush(ready, (place[free], free))
     return result
 
 
@@ -67,13 +76,38 @@ def with_order(parents: Parents, order: Sequence[str]) -> dict[str, list[str]]:
     return result
 
 
-def _without_sources(parents: Parents) -> dict[str, Sequence[str]]:
-    """Return what is left when nodes without parents are taken away until none is left."""
-    left = dict(parents)
-    while sources := [node for node, above in left.items() if not above]:
-        left = {
-            node: [p for p in above if p not in sources]
-            for node, above in left.items()
-            if node not in sources
+class _Waiting:
+    """Nodes, each with the parents that it still waits for."""
+
+    def __init__(self, parents: Parents) -> None:
+        self.above = {
+            node: dict.fromkeys(parent for parent in above if parent in parents)
+            for node, above in parents.items()
         }
-    return left
+        self._below: dict[str, list[str]] = {node: [] for node in parents}
+        for node, above in self.above.items():
+            for parent in above:
+                self._below[parent].append(node)
+
+    def free(self) -> list[str]:
+        """Return the nodes that wait for none."""
+        return [node for node, above in self.above.items() if not above]
+
+    def remove(self, node: str) -> list[str]:
+        """Take one node away; return those that now wait for none."""
+        del self.above[node]
+        freed = []
+        for child in self._below[node]:
+            if child in self.above:
+                del self.above[child][node]
+                if not self.above[child]:
+                    freed.append(child)
+        return freed
+
+    def take(self, nodes: Iterable[str]) -> None:
+        """Take nodes away, and all that then wait for none."""
+        stack = list(nodes)
+        while stack:
+            node = stack.pop()
+            if node in self.above:
+                stack.extend(self.remove(node))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from robustclevr.pictures import PictureOptions
 from robustclevr.recipe import Recipe
@@ -113,10 +114,11 @@ class DagSpec:
 
     def node(self, node_id: str) -> NodeSpec:
         """Return a node by id; KeyError if there is none."""
-        for node in self.nodes:
-            if node.id == node_id:
-                return node
-        raise KeyError(node_id)
+        return self._by_id[node_id]
+
+    @cached_property
+    def _by_id(self) -> dict[str, NodeSpec]:
+        return {node.id: node for node in self.nodes}
 
     def ancestors(self, node_id: str) -> frozenset[str]:
         """Return the ids of all nodes from which a path leads to ``node_id``, without itself."""
@@ -132,9 +134,9 @@ class DagSpec:
     def leaves(self) -> tuple[str, ...]:
         """Return the ids of the nodes with a recipe below which no other recipe stands."""
         above: set[str] = set()
-        for node in self.nodes:
-            if not node.latent:
-                above |= self.ancestors(node.id)
+        for node in reversed(self.nodes):
+            if not node.latent or node.id in above:
+                above.update(node.parents)
         return tuple(node.id for node in self.nodes if not node.latent and node.id not in above)
 
 
