@@ -6,7 +6,8 @@
     ├── SpecError               2   the user's YAML, option or formula is wrong
     ├── SetupError              3   bpy, a device, an optional package is missing
     ├── SamplingError           1   bounded retries ran out, a formula gave no number
-    ├── RecipeError             1   a recipe file raised or broke its contract
+    ├── RecipeError             1   a recipe raised or broke its contract
+    │   └── RecipeFileError     2   a recipe file cannot be loaded
     ├── RenderError             1   Blender died, hung or reported an error
     └── StoreError              1   disk full, unreadable or foreign files
 
@@ -40,6 +41,12 @@ class SamplingError(RobustClevrError):
 
 class RecipeError(RobustClevrError):
     """A recipe file raised, or returned something it must not."""
+
+
+class RecipeFileError(RecipeError):
+    """A recipe file cannot be loaded, or declares what no recipe may."""
+
+    exit_code = 2
 
 
 class RenderError(RobustClevrError):

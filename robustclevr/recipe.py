@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from robustclevr.errors import RecipeError, SpecError, suggest
+from robustclevr.errors import RecipeError, RecipeFileError, SpecError, suggest
 from robustclevr.records import Value
 from robustclevr.records.curve import Curve
 
@@ -209,16 +209,16 @@ def load_recipes(user_dirs: Iterable[Path] = ()) -> Mapping[str, LoadedRecipe]:
 
 
 def load_recipe(path: Path, *, shipped: bool = True) -> LoadedRecipe:
-    """Load one recipe file; raises RecipeError naming the file if it breaks the contract."""
+    """Load one recipe file; raises RecipeFileError naming the file if it breaks the contract."""
     module = _import_file(path)
     recipe = getattr(module, "RECIPE", None)
     if not isinstance(recipe, Recipe):
-        raise RecipeError(f"{path}: defines no RECIPE of type robustclevr.recipe.Recipe")
+        raise RecipeFileError(f"{path}: defines no RECIPE of type robustclevr.recipe.Recipe")
     build = getattr(module, "build", None)
     if not callable(build):
-        raise RecipeError(f"{path}: defines no function build(context)")
+        raise RecipeFileError(f"{path}: defines no function build(context)")
     for problem in _contract_problems(recipe, path):
-        raise RecipeError(f"{path}: {problem}")
+        raise RecipeFileError(f"{path}: {problem}")
     recipe = dataclasses.replace(recipe, curve=_load_curve(path, recipe.id))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return LoadedRecipe(recipe, path, digest, build, getattr(module, "apply", None), shipped)
@@ -300,13 +300,13 @@ def _import_file(path: Path) -> ModuleType:
     name = f"robustclevr_recipe_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise RecipeError(f"{path}: is not a Python file")
+        raise RecipeFileError(f"{path}: is not a Python file")
     module = importlib.util.module_from_spec(spec)
     writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise RecipeError(f"{path}: {type(error).__name__} while loading: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise RecipeFileError(f"{path}: {type(error).__name__} while loading: {error}") from error
     finally:
         sys.dont_write_bytecode = writes_bytecode
     return module

@@ -24,9 +24,11 @@ command.add_command(dag_plot.command)
 def check(file: str, recipe_dirs: tuple[Path, ...]) -> None:
     """Validate FILE, a DAG's YAML file or the name of a shipped DAG."""
     from robustclevr.recipe import load_recipes
+    from robustclevr.scm.ranges import require_applicable
     from robustclevr.spec import load_dag, stage_warnings
 
     dag = load_dag(file, load_recipes(recipe_dirs))
+    require_applicable(dag)
     for warning in stage_warnings(dag):
         click.echo(f"warning: {warning}", err=True)
     order = " → ".join(node.id for node in dag.nodes)

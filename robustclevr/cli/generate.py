@@ -71,7 +71,7 @@ def command(
     dataset = load_dataset(spec, recipes, overrides=overrides, seed=seed)
     _warn(dataset)
     settings = GenerateOptions(
-        splits=tuple(name.strip() for name in splits.split(",") if name.strip()),
+        splits=_names(splits),
         selection=None if shards is None else Selection.from_text(shards),
         workers=workers,
         backend=backend,
@@ -90,6 +90,17 @@ def command(
         return codes.INCOMPLETE
     tell_summary(summary, output)
     return summary.exit_code
+
+
+def _names(splits: str) -> tuple[str, ...]:
+    from robustclevr.errors import SpecError
+
+    names = tuple(name.strip() for name in splits.split(",") if name.strip())
+    if splits and not names:
+        raise SpecError.single(
+            f"'{splits}' names no split", file="--splits", hint="write --splits train,test"
+        )
+    return names
 
 
 def _warn(dataset: DatasetSpec) -> None:

@@ -87,6 +87,15 @@ def _run(arguments: Sequence[str], *, debug: bool) -> int:
     except RobustClevrError as error:
         _explain(error, debug=debug)
         return error.exit_code
+    except ImportError as error:
+        if debug:
+            traceback.print_exc()
+        click.echo(
+            f"error: {error}; this installation lacks a package: install it anew, with "
+            "'make setup' in a checkout",
+            err=True,
+        )
+        return codes.ENVIRONMENT
     except BrokenPipeError:
         return codes.INCOMPLETE
     except Exception as error:  # noqa: BLE001 - the last line of defence against tracebacks

@@ -61,7 +61,13 @@ def decode_png(data: bytes) -> NDArray[np.uint8]:
             picture.load()
             mode = picture.mode
             pixels = np.array(picture)
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+    except (
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        OSError,
+        SyntaxError,
+        ValueError,
+    ) as error:
         raise StoreError(f"not a readable PNG: {error}") from None
     if mode not in ("RGB", "L"):
         raise StoreError(f"PNG has color mode {mode}; RGB or L (8 bits) is due")

@@ -142,7 +142,7 @@ class BlenderProcess:
         self._log = RendererLog(self._scratch / "renderer.log")
         started = time.monotonic()
         try:
-            self._process, self._pipe = _spawn(setup.command, self._log)
+            self._process, self._pipe = _spawn(setup.command, self._log, self._scratch)
         except BaseException:
             self._discard()
             raise
@@ -351,13 +351,17 @@ def missing_bpy(command: RendererCommand) -> SetupError:
     )
 
 
-def _spawn(command: RendererCommand, log: RendererLog) -> tuple[subprocess.Popen[bytes], LinePipe]:
+def _spawn(
+    command: RendererCommand, log: RendererLog, scratch: Path
+) -> tuple[subprocess.Popen[bytes], LinePipe]:
     child_in, our_out = os.pipe()
     our_in, child_out = os.pipe()
     try:
         process = subprocess.Popen(
             command.arguments(child_in, child_out),
             pass_fds=(child_in, child_out),
+            # Blender leaves an empty folder for temporary files behind; this one is removed.
+            env={**os.environ, "TMPDIR": str(scratch)},
             stdin=subprocess.DEVNULL,
             stdout=log.fileno(),
             stderr=log.fileno(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from robustclevr.run.whole import SplitState, refresh
+from robustclevr.store.atomic import remove_empty_dirs
 from robustclevr.store.dataset import Dataset
 from robustclevr.store.receipts import Check
 
@@ -30,4 +31,7 @@ def rebuild_index(root: Path) -> tuple[SplitState, ...]:
     StoreError
         If there is no dataset, or a file cannot be read or written.
     """
-    return refresh(Dataset.open(root), Check.SHA256, rebuild=True)
+    dataset = Dataset.open(root)
+    states = refresh(dataset, Check.SHA256, rebuild=True)
+    remove_empty_dirs(dataset.layout.work)
+    return states

@@ -48,6 +48,9 @@ def main(descriptor: int, parent: int) -> None:
         except Exception as error:  # noqa: BLE001 - the parent reports it, with its traceback
             message = f"internal error in a worker: {type(error).__name__}: {error}"
             pipe.send(Fatal("", message, (traceback.format_exc(),)))
+        finally:
+            # We end anyway; a late signal must not interrupt the interpreter's own clearing up.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def die_with_parent(parent: int) -> None:

@@ -14,6 +14,7 @@ from robustclevr import DATASET_VERSION
 from robustclevr.errors import SpecError, StoreError, suggest
 from robustclevr.plan import ClipPlanner, Planner, fingerprint, recipe_digests, source_digests
 from robustclevr.recipe import LoadedRecipe, curve_path
+from robustclevr.scm.ranges import require_applicable
 from robustclevr.spec import DatasetSpec, SplitSpec, require_built
 from robustclevr.store.atomic import disk_error, write_atomic
 from robustclevr.store.dataset_json import (
@@ -21,6 +22,7 @@ from robustclevr.store.dataset_json import (
     describe,
     entries,
     extended,
+    forced,
     read_dataset_json,
     write_dataset_json,
 )
@@ -52,6 +54,8 @@ def check_draws(
 ) -> None:
     """Raise SpecError if a split asks for what its model does not have, before any work."""
     for split in splits:
+        if split.dag is not None:
+            require_applicable(split.dag)
         if split.dag is not None and split.video is not None:
             ClipPlanner(split, recipes, root_seed=root_seed)
         elif split.dag is not None and split.interventions:
@@ -106,7 +110,8 @@ def prepare(
         From :func:`dataset_content`.
     recipes : mapping of str to LoadedRecipe
     force : bool
-        Where the folder was made with another spec, remove what differs instead of refusing.
+        Where the folder was made with another spec, remove what differs of these splits instead
+        of refusing; splits that are not named here stay.
 
     Raises
     ------
@@ -116,9 +121,9 @@ def prepare(
         If it cannot be written, or its ``dataset.json`` was altered, unless forced.
     """
     old = _existing(layout, force=force)
-    if old is not None and not force:
-        content = extended(old, content, layout.dataset_json)
     if old is not None:
+        join = forced if force else extended
+        content = join(old, content, layout.dataset_json)
         _remove_outdated(layout, old, content)
     write_dataset_json(content, layout)
     copy_recipes(recipes, layout)

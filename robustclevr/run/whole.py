@@ -23,6 +23,9 @@ from robustclevr.store.tables import (
     write_scenes,
 )
 
+_SCENELESS = {"video", "pictures"}
+"""Keys of splits whose samples have no scene."""
+
 
 @dataclass(frozen=True)
 class SplitState:
@@ -144,7 +147,7 @@ def _current(files: Mapping[str, str], state: SplitState, layout: Layout) -> boo
 def _build(dataset: Dataset, state: SplitState) -> dict[str, str]:
     layout, split = dataset.layout, state.split
     entry = dataset.split(split)
-    with_scenes = entry.samples <= SCENES_JSON_LIMIT and "scene" in entry.document
+    with_scenes = entry.samples <= SCENES_JSON_LIMIT and not _SCENELESS & entry.document.keys()
     draws, scenes = DrawColumns(), []
     for record in dataset.records(split):
         draws.add(record)

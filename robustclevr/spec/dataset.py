@@ -21,6 +21,7 @@ from robustclevr.spec.schema import validate
 from robustclevr.spec.split import IMAGE_FAMILIES, VIDEO_FAMILIES, SplitReader
 
 _SPLIT_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+_RECIPES_FOLDER = "recipes"
 _FAMILY_KEYS = {
     **dict.fromkeys(("scene", "render"), IMAGE_FAMILIES),
     **dict.fromkeys(("video", "scenario"), VIDEO_FAMILIES),
@@ -132,8 +133,10 @@ class _Reader:
         splits = []
         for name, split in file.splits.items():
             path = join("splits", name)
-            if not _SPLIT_NAME.fullmatch(name):
+            if not _SPLIT_NAME.fullmatch(name) or name == _RECIPES_FOLDER:
                 hint = "lower-case letters, digits, - and _, a letter first: it names a folder"
+                if name == _RECIPES_FOLDER:
+                    hint = "this folder of a dataset holds the user's recipe files"
                 document.problem(path, f"'{name}' is not a valid name", hint)
             own = "dag" in split.model_fields_set
             dag = self._dag(join(path, "dag") if own else "dag", split.dag if own else file.dag)

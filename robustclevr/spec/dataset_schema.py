@@ -13,7 +13,7 @@ from robustclevr.spec.video_schema import Scenario, VideoFile
 EVERY_NODE = "every-node"
 _MAX_SIDE_PX = 65_536  # largest side of an image in Blender's render settings
 _MAX_PATHS = 2**24  # largest number of samples in Cycles' settings
-_MAX_SAMPLES = 10**9  # chosen: a thousand times the largest dataset of the field
+_MAX_SAMPLES = 10**7  # chosen: a hundred times the largest dataset of the field
 
 
 def _emit(value: Any) -> Any:

@@ -61,7 +61,11 @@ class Sample:
     @property
     def record(self) -> dict[str, Any]:
         """The JSON record, parsed anew at each access."""
-        record: dict[str, Any] = json.loads(self._member(RECORD))
+        try:
+            record: dict[str, Any] = json.loads(self._member(RECORD))
+        except ValueError as error:
+            name = f"{self.split}/{self.key}"
+            raise StoreError(f"sample {name}: its record is not JSON: {error}") from error
         return record
 
     @property

@@ -7,6 +7,7 @@ first differing field and both values; nothing is overwritten unless the caller 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,12 @@ from robustclevr.store.layout import Layout
 
 FORMAT = 1
 """Raised when the layout of a dataset's folder changes."""
+
+SPLIT_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+"""Names of splits: they are folders of the dataset."""
+
+RESERVED_SPLIT_NAMES = frozenset({"recipes"})
+"""Folders of the dataset that are something else."""
 
 _ABSENT = "(absent)"
 _SHOWN_CHARACTERS = 80
@@ -104,6 +111,8 @@ def read_dataset_json(layout: Layout) -> dict[str, Any] | None:
         raise StoreError(
             f"{path}: is of layout {content.get('format')}, this version reads {FORMAT}"
         )
+    for problem in _content_problems(content):
+        raise StoreError(f"{path}: {problem}; it was not written by this program")
     return content
 
 
@@ -139,6 +148,34 @@ def extended(old: Mapping[str, Any], new: Mapping[str, Any], path: Path) -> dict
             hint="generate into another folder, or remake what differs with --force; "
             "only more samples and more splits go on in the same folder",
         )
+    return _joined(old, new)
+
+
+def forced(old: Mapping[str, Any], new: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return the content for a folder in which the splits of ``new`` are made anew.
+
+    Splits of ``old`` that ``new`` does not name stay as they are.
+
+    Raises
+    ------
+    SpecError
+        If they cannot stay, because the root seed or the dataset version differs.
+    """
+    others = sorted(set(old["splits"]) - set(new["splits"]))
+    for key in ("seed", "dataset_version"):
+        if others and old.get(key) != new.get(key):
+            raise SpecError.single(
+                f"this folder was made with {old.get(key)}, the spec now says {new.get(key)}, and "
+                f"its splits {', '.join(others)} are not named in this run",
+                file=str(path),
+                path=key,
+                hint="name these with --splits too, so that --force makes them anew, or generate "
+                "into another folder",
+            )
+    return _joined(old, new)
+
+
+def _joined(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     both = {key: {**old[key], **new[key]} for key in ("splits", "fingerprints")}
     return {**new, **{key: dict(sorted(value.items())) for key, value in both.items()}}
 
@@ -179,6 +216,25 @@ def changed_splits(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str,
         or entry.fingerprint != after[name].fingerprint
         or entry.shard_size != after[name].shard_size
     )
+
+
+def _content_problems(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what keeps a content from being used: above all, split names become folders."""
+    splits, fingerprints = content.get("splits"), content.get("fingerprints")
+    if not isinstance(splits, Mapping) or not isinstance(fingerprints, Mapping):
+        yield "'splits' and 'fingerprints' must be mappings"
+        return
+    if not isinstance(content.get("name"), str) or not isinstance(content.get("seed"), int):
+        yield "'name' must be a string and 'seed' an integer"
+    for name, document in splits.items():
+        if not SPLIT_NAME.fullmatch(name) or name in RESERVED_SPLIT_NAMES:
+            yield f"'{name}' is not the name of a split"
+        elif not isinstance(document, Mapping) or not isinstance(fingerprints.get(name), str):
+            yield f"split '{name}' has no description or no fingerprint"
+        else:
+            for key in ("samples", "shard_size"):
+                if not isinstance(document.get(key), int) or document[key] < 1:
+                    yield f"'{key}' of split '{name}' is {document.get(key)!r}"
 
 
 def _without(mapping: Mapping[str, Any], names: set[str]) -> dict[str, Any]:

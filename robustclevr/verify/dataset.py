@@ -14,6 +14,7 @@ from robustclevr.verify.clips import check_clips, check_remade
 from robustclevr.verify.draws import check_draws
 from robustclevr.verify.files import check_index, check_shards
 from robustclevr.verify.pictures import check_corrupted, check_pictures
+from robustclevr.verify.plans import check_plans
 from robustclevr.verify.report import CheckResult, Report
 from robustclevr.verify.rerender import check_rerender
 from robustclevr.verify.samples import check_samples
@@ -69,6 +70,8 @@ def verify_dataset(
             clips, pictures = "video" in document, "pictures" in document
             check = check_clips if clips else check_pictures if pictures else check_samples
             add(check(dataset, state.split))
+            if not clips and not pictures:
+                add(check_plans(dataset, state.split, recipes))
             add(check_draws(dataset, state.split, recipes))
             if rerender and clips:
                 add(check_remade(dataset, state.split, rerender, recipes))

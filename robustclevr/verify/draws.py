@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -48,8 +49,8 @@ def check_draws(
         draws = SplitDraws(spec, root_seed=dataset.content["seed"])
         expected = draws.table(0, entry.samples, held=_chosen(dataset, split))
         stored = pq.read_table(path)
-    except (RobustClevrError, OSError) as error:
-        return CheckResult("draws", split, 0, (str(error),))
+    except (RobustClevrError, OSError, pa.ArrowException, KeyError) as error:
+        return CheckResult("draws", split, 0, (f"{path}: {type(error).__name__}: {error}",))
     columns = expected.columns(noise=True)
     problems = [
         f"{path}: has no column '{name}'" for name in columns if name not in stored.column_names

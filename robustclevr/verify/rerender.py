@@ -14,6 +14,7 @@ from robustclevr.records import Plan, from_json
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.run.samples import encode
 from robustclevr.store.dataset import Dataset, Sample
+from robustclevr.store.receipts import read_receipt
 from robustclevr.verify.report import CheckResult
 
 TOLERANCE_LEVELS = 0.5
@@ -22,6 +23,9 @@ TOLERANCE_LEVELS = 0.5
 Chosen: Blender 4.5 and 5.3 differ by 0.003 on average on one scene, so this is far above
 rounding, and far below a corruption of severity 0.05.
 """
+
+
+_CPU = "cpu"
 
 
 def spread(count: int, available: int) -> list[int]:
@@ -45,8 +49,8 @@ def check_rerender(
 ) -> CheckResult:
     """Render ``count`` samples of a split again.
 
-    Files must be byte-equal; where only pixels differ, by at most :data:`TOLERANCE_LEVELS` on
-    average, the note says so: another machine may have rendered them.
+    Files must be byte-equal where the same Blender rendered them on a CPU without a denoiser.
+    Otherwise pixels may differ by :data:`TOLERANCE_LEVELS` on average, and the note says so.
     """
     problems: list[str] = []
     notes: list[str] = []
@@ -58,9 +62,10 @@ def check_rerender(
                 plan = from_json(Plan, stored.record["plan"])
                 members = encode(plan, process.render(plan), recipes)
                 again = Sample(split, stored.key, members)
+                allowed = 0.0 if _must_be_equal(dataset, split, index, process) else None
                 for name, difference in _differences(stored, again):
                     text = f"{split}/{stored.key}.{name}: {difference}"
-                    (problems if _is_problem(difference) else notes).append(text)
+                    (problems if _is_problem(difference, allowed) else notes).append(text)
     except (RobustClevrError, KeyError, TypeError) as error:
         problems.append(f"{split}: cannot be rendered again: {error}")
     return CheckResult("rerender", split, len(indices), tuple(problems), "; ".join(notes))
@@ -94,5 +99,18 @@ def _changed_keys(before: bytes, after: bytes) -> str:
     return ", ".join(sorted(key for key in {*old, *new} if old.get(key) != new.get(key)))
 
 
-def _is_problem(difference: _Levels | str) -> bool:
-    return not isinstance(difference, _Levels) or difference > TOLERANCE_LEVELS
+def _must_be_equal(dataset: Dataset, split: str, index: int, process: BlenderProcess) -> bool:
+    """Tell whether the receipt of a sample promises the very bits that we render here."""
+    shard = index // dataset.split(split).shard_size
+    receipt = read_receipt(split, shard, dataset.layout)
+    return (
+        receipt is not None
+        and not receipt.denoise
+        and receipt.device == process.device == _CPU
+        and receipt.versions.get("blender") == process.versions.get("blender")
+    )
+
+
+def _is_problem(difference: _Levels | str, allowed: float | None) -> bool:
+    limit = TOLERANCE_LEVELS if allowed is None else allowed
+    return not isinstance(difference, _Levels) or difference > limit

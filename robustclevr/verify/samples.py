@@ -24,14 +24,21 @@ def check_samples(dataset: Dataset, split: str) -> CheckResult:
     seed = dataset.content["seed"]
     try:
         for count, sample in enumerate(dataset.samples(split), start=1):
-            name = f"{split}/{sample.key}"
-            problems += [
-                f"{name}: {problem}"
-                for problem in sample_problems(sample, index=count - 1, root_seed=seed)
-            ]
+            problems += _problems_of(sample, index=count - 1, root_seed=seed)
     except RobustClevrError as error:
         problems.append(str(error))
     return CheckResult("labels", split, count, tuple(problems))
+
+
+def _problems_of(sample: Sample, *, index: int, root_seed: int) -> list[str]:
+    name = f"{sample.split}/{sample.key}"
+    try:
+        found = sample_problems(sample, index=index, root_seed=root_seed)
+        return [f"{name}: {problem}" for problem in found]
+    except RobustClevrError as error:
+        return [f"{name}: {error}"]
+    except (KeyError, TypeError, AttributeError) as error:
+        return [f"{name}: its record lacks a part: {type(error).__name__}: {error}"]
 
 
 def sample_problems(sample: Sample, *, index: int, root_seed: int) -> Iterator[str]:

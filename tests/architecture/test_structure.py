@@ -34,7 +34,12 @@ def test_recipe_files_import_only_what_a_recipe_may(path):
     allowed = {"__future__", "collections.abc", "math", "typing", "numpy", "numpy.typing", "scipy"}
     project = {"robustclevr.recipe", "robustclevr.records", "robustclevr.errors"}
     # The type of the context is named for type checkers only.
-    typing_only = {"robustclevr.blender.context", "robustclevr.blender.scene_context", "bpy"}
+    typing_only = {
+        "robustclevr.blender.context",
+        "robustclevr.blender.scene_context",
+        "robustclevr.imaging.encoded",
+        "bpy",
+    }
     guarded = _imported(_type_checking_bodies(tree))
     assert at_module_level <= allowed | project
     assert guarded <= typing_only | allowed
