@@ -12,9 +12,14 @@ level on average. The authors' largest shift, 100 pixels, would be too large a u
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.records import Value
 
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
@@ -50,6 +55,29 @@ def build(context: CompositorContext) -> Socket:
     above, corner = (_shifted(context, whole + right, whole + 1.0) for right in (0.0, 1.0))
     above = context.mix("MIX", fraction, above, corner)
     return context.mix("MIX", fraction, beside, above)
+
+
+def apply(
+    image: NDArray[np.float32], params: Mapping[str, Value], seed: int
+) -> NDArray[np.float32]:
+    """Shift with numpy, as the nodes do."""
+    scale = float(params["scale"])
+    whole, part = int(scale // 1.0), scale % 1.0
+    shifted = np.zeros_like(image)
+    for right, across in ((0, 1.0 - part), (1, part)):
+        for up, along in ((0, 1.0 - part), (1, part)):
+            moved = _moved(image, whole + right, whole + up)
+            shifted += np.float32(across * along) * moved
+    return shifted
+
+
+def _moved(image: NDArray[np.float32], right: int, up: int) -> NDArray[np.float32]:
+    """Return the image moved by whole pixels; black comes in."""
+    height, width = image.shape[:2]
+    moved = np.zeros_like(image)
+    rows, columns = max(height - up, 0), max(width - right, 0)
+    moved[:rows, width - columns :] = image[height - rows :, :columns]
+    return moved
 
 
 def _shifted(context: CompositorContext, right: float, up: float) -> Socket:

@@ -182,7 +182,7 @@ def test_a_grid_shows_every_picture_at_every_value(folder, tmp_path):
         (["--dag", "nodag"], 2, "there is no DAG called 'nodag'"),
         (["--dag", "scene.yaml"], 2, "'fog_volume', which needs a scene: a picture has none"),
         (["--dag", "depth.yaml"], 2, "'fog', which needs the pass 'depth'"),
-        (["--dag", "dag.yaml", "--engine", "numpy"], 3, "only Blender can apply 'displace'"),
+        (["--dag", "glare.yaml", "--engine", "numpy"], 3, "only Blender can apply 'glare'"),
         (["--dag", "dag.yaml", "--set", "render.height=3"], 2, "'render' has no meaning"),
         (["--dag", "dag.yaml", "--masks", "gone"], 2, "neither a folder nor a .tar"),
     ],
@@ -190,6 +190,7 @@ def test_a_grid_shows_every_picture_at_every_value(folder, tmp_path):
 def test_what_cannot_be_is_said(folder, tmp_path, arguments, code, message):
     (folder / "scene.yaml").write_text("nodes:\n  fog_volume:\n    set: {density: 0.1}\n")
     (folder / "depth.yaml").write_text("nodes:\n  fog:\n    set: {density: 0.1}\n")
+    (folder / "glare.yaml").write_text("nodes:\n  glare:\n    set: {mix: 0.1}\n")
     files = [folder / text if text.endswith(".yaml") else text for text in arguments]
     finished = run("corrupt", folder / "in", *files, "-o", tmp_path / "out", code=code)
     assert message in finished.stderr

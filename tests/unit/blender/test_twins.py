@@ -19,6 +19,8 @@ CASES = [
     ("gaussian_blur", {"size": 1.0}, 1e-5),
     ("gaussian_blur", {"size": 11.0}, 1e-5),
     ("gaussian_blur", {"size": 27.5}, 1e-5),
+    ("displace", {"scale": 40.0}, 1e-6),
+    ("displace", {"scale": 37.3}, 1e-5),
     ("pixelate", {"scale": 0.2}, 0.0),
     ("pixelate", {"scale": 0.37}, 0.0),
     ("pixelate", {"scale": 0.5}, 0.0),
@@ -99,6 +101,19 @@ def test_grain_has_the_same_distribution(tmp_path):
     assert not np.array_equal(made, twin)
 
 
+def test_underexposed_light_has_the_same_mean_and_noise(tmp_path):
+    levels = np.array([0.02, 0.3, 1.5])
+    flat = np.broadcast_to(levels, (HEIGHT, WIDTH, 3))
+    changes = {"stops": 4.0, "gain": 0.5, "photons": 500.0, "read_noise": 3.0}
+    light, gain = 2.0**-4, 4.0
+    variance = levels / 500 * (light - light**2) + (3 / 500) ** 2 * (1 - light**2)
+    for image in both("underexposure", changes, flat, tmp_path):
+        assert image.mean(axis=(0, 1)) == pytest.approx(gain * light * levels, abs=0.004)
+        assert image.std(axis=(0, 1)) == pytest.approx(gain * np.sqrt(variance), rel=0.05)
+        between = np.corrcoef(image.reshape(-1, 3).T)[np.triu_indices(3, 1)]
+        assert np.abs(between).max() < 0.06
+
+
 def test_clouds_have_the_same_size_and_contrast(tmp_path):
     black = np.zeros((HEIGHT, WIDTH, 3))
     found = []
@@ -123,4 +138,6 @@ def test_clouds_have_the_same_size_and_contrast(tmp_path):
 
 
 def test_every_twin_is_compared_here():
-    assert {name for name, _, _ in CASES} | {"white_noise", "clouds"} == set(RECIPES)
+    assert {name for name, _, _ in CASES} | {"white_noise", "clouds", "underexposure"} == set(
+        RECIPES
+    )
