@@ -39,11 +39,13 @@ def test_a_sample_is_in_flight_while_the_caller_works(stand_in, plans, monkeypat
     with BlenderProcess(stand_in) as process:
         started = time.monotonic()
         process.submit(plans[0])
-        assert time.monotonic() - started < 0.2
+        submitted = time.monotonic() - started
         with pytest.raises(RenderError, match="in flight already"):
             process.submit(plans[1])
         process.collect()
-        assert time.monotonic() - started > 0.3
+        total = time.monotonic() - started
+        assert total > 0.3  # the stand-in's own time
+        assert submitted < total / 2
         with pytest.raises(RenderError, match="no sample is in flight"):
             process.collect()
 
