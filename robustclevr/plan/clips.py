@@ -15,7 +15,6 @@ from robustclevr.records import (
     ClipPlan,
     ClipVariant,
     Draw,
-    Step,
     VideoOptions,
 )
 from robustclevr.spec import DagSpec, SplitSpec
@@ -71,13 +70,13 @@ class ClipPlanner:
         """
         split, draws = self._split, self._draws
         source = Source(split.name, index) if draws is None else draws.source(index)
-        draw = None if draws is None else draws.draw(index)
+        each = () if draws is None else tuple(draws.draw(index, t) for t in range(draws.frames))
         return ClipPlan(
             version=CLIP_PLAN_VERSION,
             split=split.name,
             index=index,
             root_seed=self._root_seed,
-            draw=draw,
+            draw=each[0] if each else None,
             clip=sample_clip(
                 self._options, root_seed=self._root_seed, split=source.split, index=source.index
             ),
@@ -88,22 +87,31 @@ class ClipPlanner:
             ),
             outputs=split.outputs,
             variants=tuple(
-                ClipVariant(variant, self._steps(draw, variant, source))
+                self._variant(variant, index, each)
                 for variant in variants_of(split.dag, split.emit)
             ),
+            frame_draws=each if split.per == "frame" else (),
         )
 
-    def _steps(self, draw: Draw | None, variant: str, source: Source) -> tuple[Step, ...]:
-        if draw is None or self._split.dag is None:
-            return ()
-        return steps_of(
-            self._split.dag,
-            draw,
-            variant,
-            root_seed=self._root_seed,
-            split=source.split,
-            index=source.index,
+    def _variant(self, variant: str, index: int, each: tuple[Draw, ...]) -> ClipVariant:
+        dag, draws = self._split.dag, self._draws
+        if dag is None or draws is None:
+            return ClipVariant(variant, ())
+        stream = draws.source(index).split
+        steps = tuple(
+            steps_of(
+                dag,
+                draw,
+                variant,
+                root_seed=self._root_seed,
+                split=stream,
+                index=draws.position(index, t),
+            )
+            for t, draw in enumerate(each)
         )
+        if self._split.per == "frame":
+            return ClipVariant(variant, (), frames=steps)
+        return ClipVariant(variant, steps[0])
 
 
 def make_clip_plan(

@@ -3,7 +3,8 @@
 Each sample has a model, a stream and an index in that stream. A plain split has one model and
 its own stream; a twin has the stream of the split that it is a twin of; a grid has one model a
 point, and as many samples of one scene as it has points; an out-of-distribution split has a
-model a sample.
+model a sample. Where each frame of a clip has its own draw, the frames of sample i stand in the
+stream at i * frames, i * frames + 1, and so on.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class SplitDraws:
         with self._problems_of(""):
             self._factual = _changed(SCM(split.dag), changes.get("twin_base", {}))
             self._model = _changed(self._factual, changes)
+        self._frames = split.draws_per_sample
         self._points = grid_points(changes.get("grid", {}))
         self._tail = self._find_tail()
         if "ood" in changes:
@@ -79,9 +81,24 @@ class SplitDraws:
         """Return whose scene, noise and seeds a sample has."""
         return Source(self._stream, index // len(self._points))
 
-    def draw(self, index: int) -> Draw:
-        """Return the draw of one sample."""
-        return next(self._draws(index, 1))
+    @property
+    def frames(self) -> int:
+        """Draws of one sample: 1, or the number of frames where each has its own."""
+        return self._frames
+
+    def position(self, index: int, frame: int = 0) -> int:
+        """Return where the draw of one frame of a sample stands in its stream."""
+        return self.source(index).index * self._frames + frame
+
+    def draw(self, index: int, frame: int = 0) -> Draw:
+        """Return the draw of one sample, or of one of its frames."""
+        draw = self._row(index, frame).draw(0)
+        texts = dict(self._at(index, frame).interventions)
+        if self._tail is not None:
+            texts["tail"] = str(self._tail)
+        if "twin_of" in self._changes:
+            texts["twin_of"] = self._stream
+        return replace(draw, index=index, interventions=texts)
 
     def table(
         self, start: int, count: int, *, held: Sequence[Mapping[str, Value]] | None = None
@@ -89,7 +106,7 @@ class SplitDraws:
         """Return the draws of consecutive samples as a table, without the interventions of rows.
 
         Row k holds the values of ``draw(start + k)``; with ``held``, those of
-        ``under(start + k, held[k])``.
+        ``under(start + k, held[k])``. Of a sample with a draw for each frame, the first.
         """
         if held is not None:
             models = [self._model.do(values) if values else self._model for values in held]
@@ -97,9 +114,13 @@ class SplitDraws:
                 [self._plain(model, start + row, 1) for row, model in enumerate(models)]
             )
         if len(self._points) == 1 and "ood" not in self._changes:
-            return self._plain(self._model, start, count)
-        rows = [self._row(index) for index in range(start, start + count)]
-        return replace(concatenate(rows), index=np.arange(start, start + count, dtype=np.int64))
+            if self._frames == 1:
+                return self._plain(self._model, start, count)
+            every = self._plain(self._model, start * self._frames, count * self._frames)
+            found = every.take(np.arange(0, len(every), self._frames))
+        else:
+            found = concatenate([self._row(index) for index in range(start, start + count)])
+        return replace(found, index=np.arange(start, start + count, dtype=np.int64))
 
     def candidate(self, index: int, number: int) -> dict[str, Value]:
         """Return what candidate ``number`` of a worst case holds the parameters at.
@@ -119,18 +140,8 @@ class SplitDraws:
         model = self._model.do(values) if values else self._model
         return model.draw(seed=self._root_seed, split=self._stream, index=index)
 
-    def _draws(self, start: int, count: int) -> Iterator[Draw]:
-        for index in range(start, start + count):
-            draw = self._row(index).draw(0)
-            texts = dict(self._at(index).interventions)
-            if self._tail is not None:
-                texts["tail"] = str(self._tail)
-            if "twin_of" in self._changes:
-                texts["twin_of"] = self._stream
-            yield replace(draw, index=index, interventions=texts)
-
-    def _row(self, index: int) -> DrawTable:
-        return self._plain(self._at(index), self.source(index).index, 1)
+    def _row(self, index: int, frame: int = 0) -> DrawTable:
+        return self._plain(self._at(index, frame), self.position(index, frame), 1)
 
     def _plain(self, model: SCM, start: int, count: int) -> DrawTable:
         where: dict[str, Any] = {"seed": self._root_seed, "split": self._stream, "start": start}
@@ -143,10 +154,10 @@ class SplitDraws:
             return replace(model, condition=None).propagate(index, noise)
         return model.sample(count, **where)
 
-    def _at(self, index: int) -> SCM:
-        """Return the model of one sample."""
+    def _at(self, index: int, frame: int = 0) -> SCM:
+        """Return the model of one sample, or of one of its frames."""
         if "ood" in self._changes:
-            return self._model.do(self._in_box(index))
+            return self._model.do(self._in_box(index * self._frames + frame))
         point = self._points[index % len(self._points)]
         return self._model.do(point) if point else self._model
 

@@ -20,12 +20,15 @@ class ClipVariant:
     variant : str
         ``clean``, ``joint`` or a node id; names the file.
     steps : tuple of Step
-        In the DAG's order, those on 8-bit images come last. The same to every frame: a corruption
-        is a property of the camera, which does not change within a clip.
+        In the DAG's order, those on 8-bit images come last. The same to every frame; empty where
+        each frame has its own.
+    frames : tuple of tuple of Step
+        The steps of each frame where each has its own; empty otherwise.
     """
 
     variant: str
     steps: tuple[Step, ...]
+    frames: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class ClipPlan:
     split, index, root_seed : str, int, int
         The sample's name.
     draw : Draw or None
-        None for a dataset without a DAG.
+        None for a dataset without a DAG. Of the first frame where each has its own.
     clip : Clip
     options : VideoOptions
         Paths as the dataset file gives them, so that a plan is the same on every machine.
@@ -47,6 +50,8 @@ class ClipPlan:
         ``image``, ``mask`` and ``amodal``, and some of ``flow`` and ``background``.
     variants : tuple of ClipVariant
         In the order of the DAG.
+    frame_draws : tuple of Draw
+        One a frame where each has its own; empty otherwise.
     """
 
     version: int
@@ -58,3 +63,4 @@ class ClipPlan:
     options: VideoOptions
     outputs: tuple[str, ...]
     variants: tuple[ClipVariant, ...]
+    frame_draws: tuple[Draw, ...] = ()

@@ -17,7 +17,7 @@ from robustclevr.imaging import apply_encoded, linear_to_srgb8, srgb8_to_linear,
 from robustclevr.imaging.twins import apply_steps, source_map
 from robustclevr.plan import CLEAN, ClipPlanner, clip_options
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.records import ClipPlan, RenderedClip, Step, VideoOptions
+from robustclevr.records import ClipPlan, ClipVariant, RenderedClip, Step, VideoOptions
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
 from robustclevr.spec import SplitSpec
 from robustclevr.store.clip import clip_members
@@ -117,7 +117,7 @@ def encode_clip(
     """
     rendered = render_clip(plan.clip, options, flow="flow" in plan.outputs)
     corrupted = {
-        variant.variant: _corrupted(rendered, variant.steps, recipes)
+        variant.variant: _corrupted(rendered, variant, recipes)
         for variant in plan.variants
         if variant.variant != CLEAN
     }
@@ -127,20 +127,33 @@ def encode_clip(
 
 
 def _corrupted(
-    clip: RenderedClip, steps: Sequence[Step], recipes: Mapping[str, LoadedRecipe]
+    clip: RenderedClip, variant: ClipVariant, recipes: Mapping[str, LoadedRecipe]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Apply steps to every frame, encoded ones last; labels move along with the pixels."""
+    if not variant.frames:
+        return _under(clip.video, clip.masks, variant.steps, recipes)
+    frames = [
+        _under(clip.video[t : t + 1], clip.masks[t : t + 1], steps, recipes)
+        for t, steps in enumerate(variant.frames)
+    ]
+    return np.concatenate([video for video, _ in frames]), np.concatenate([m for _, m in frames])
+
+
+def _under(
+    video: NDArray[np.uint8],
+    masks: NDArray[np.uint8],
+    steps: Sequence[Step],
+    recipes: Mapping[str, LoadedRecipe],
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Apply the same steps to frames, encoded ones last; labels move along with the pixels."""
     if not any(step.severity > 0 for step in steps):
-        return clip.video, clip.masks
+        return video, masks
     encoded = [step for step in steps if recipes[step.recipe].recipe.stage == "encoded"]
     others = [step for step in steps if step not in encoded]
     frames = [
-        linear_to_srgb8(apply_steps(srgb8_to_linear(frame), others, recipes))
-        for frame in clip.video
+        linear_to_srgb8(apply_steps(srgb8_to_linear(frame), others, recipes)) for frame in video
     ]
-    height, width = clip.masks.shape[1:]
+    height, width = masks.shape[1:]
     source = source_map(others, height, width, recipes)
-    masks = clip.masks
     if source is not None:
         masks = np.stack([warp_labels(labels, source) for labels in masks])
     return np.stack([apply_encoded(frame, encoded, recipes) for frame in frames]), masks

@@ -24,7 +24,7 @@ _SPLIT_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _RECIPES_FOLDER = "recipes"
 _FAMILY_KEYS = {
     **dict.fromkeys(("scene", "render"), IMAGE_FAMILIES),
-    **dict.fromkeys(("video", "scenario"), VIDEO_FAMILIES),
+    **dict.fromkeys(("video", "scenario", "per"), VIDEO_FAMILIES),
 }
 
 
@@ -107,7 +107,9 @@ def split_from_document(
     twin = split.get("twin_of")
     if isinstance(twin, str):
         kin: dict[str, Any] = {
-            key: value for key, value in split.items() if key in ("samples", "dag", "scene")
+            key: value
+            for key, value in split.items()
+            if key in ("samples", "dag", "scene", "per", "video")
         }
         splits[twin] = {**kin, **document.get("twin_base", {})}
     # Existing pictures are no family of a file; their draws are those of any image family.

@@ -98,6 +98,9 @@ class Overridable(Section):
     scene: SceneFile = SceneFile()
     video: VideoFile = VideoFile()
     scenario: Scenario | None = None
+    per: Literal["clip", "frame"] | None = Field(
+        default=None, description="Clips only: one draw for all frames, or one for each."
+    )
     render: RenderFile = RenderFile()
     outputs: (
         Annotated[

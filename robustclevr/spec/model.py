@@ -176,6 +176,8 @@ class SplitSpec:
         Of a video family, with absolute paths; None for the others.
     pictures : PictureOptions or None
         Of the family ``pictures``; None for the others.
+    per : str
+        ``clip``, or ``frame`` where each frame of a clip has a draw of its own.
     """
 
     name: str
@@ -193,6 +195,12 @@ class SplitSpec:
     line: int | None = None
     video: VideoOptions | None = None
     pictures: PictureOptions | None = None
+    per: str = "clip"
+
+    @property
+    def draws_per_sample(self) -> int:
+        """Number of draws behind one sample: 1, or the number of a clip's frames."""
+        return self.video.frames if self.per == "frame" and self.video is not None else 1
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ LICENCE = "that of the pictures"
 _SHARD_SIZE = 256
 """Chosen: pictures are small, and one takes some hundredths of a second."""
 
-_NOT_OF_PICTURES = ("scene", "render", "video", "scenario")
+_NOT_OF_PICTURES = ("scene", "render", "video", "scenario", "per")
 
 
 def pictures_dataset(

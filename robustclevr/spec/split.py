@@ -45,6 +45,9 @@ DEFAULT_CLIP_SHARD_SIZE = 100
 """Clips a shard; chosen: half a second of work and 1 MB, and a test set of 1000 keeps ten cores
 busy."""
 
+DEFAULT_PER = "clip"
+"""A corruption is a property of the camera, which does not change within a clip."""
+
 _OUTPUTS_OF = {
     **dict.fromkeys(("flow", "background"), VIDEO_FAMILIES),
     **dict.fromkeys(("depth", "normal"), IMAGE_FAMILIES),
@@ -83,6 +86,7 @@ class SplitReader:
         default_size = DEFAULT_CLIP_SHARD_SIZE if is_video else DEFAULT_SHARD_SIZE
         shard_size = self._value("shard_size", split) or default_size
         interventions = self._interventions(name, split, dag)
+        per = self._per(name, split, dag)
         place = self._document.place(path)
         video, shown = self._video(name, split) if is_video else (None, {})
         samples = (split.samples or 1) * grid_size(interventions.get("grid"))
@@ -94,6 +98,7 @@ class SplitReader:
             **(shown if is_video else {"scene": scene, "render": render}),
             "outputs": list(outputs),
             "shard_size": shard_size,
+            **({"per": per} if per != DEFAULT_PER else {}),  # data from before it had a name go on
             **interventions,
         }
         return SplitSpec(
@@ -111,6 +116,7 @@ class SplitReader:
             file=place.file,
             line=place.line,
             video=video,
+            per=per,
         )
 
     def _value(self, key: str, split: SplitFile) -> Any:
@@ -157,6 +163,14 @@ class SplitReader:
         if self._family not in VIDEO_FAMILIES:
             return outputs
         return tuple(dict.fromkeys((*CLIP_OUTPUTS, *outputs)))
+
+    def _per(self, name: str, split: SplitFile, dag: DagSpec | None) -> str:
+        if dag is not None:
+            return self._value("per", split) or DEFAULT_PER
+        path = join("splits", name)
+        if split.per is not None and not {"dag", join(path, "dag")} & self._document.broken:
+            self._document.problem(join(path, "per"), "'per' needs a DAG", "name one under 'dag'")
+        return DEFAULT_PER
 
     def _emit(self, name: str, split: SplitFile, dag: DagSpec | None) -> str | tuple[str, ...]:
         emit = self._value("emit", split)
@@ -219,10 +233,15 @@ class SplitReader:
             if getattr(base, key) is not None:
                 what = f"'{twin}' is drawn with '{key}', and such samples have no twins"
                 self._document.problem(path, what, "name a split that is not")
-        for key, values in {
+        shared = {
             "dag": (self._value("dag", split), self._value("dag", base)),
             "scene": (self._merged("scene", split), self._merged("scene", base)),
-        }.items():
+            "per": (self._value("per", split), self._value("per", base)),
+        }
+        if "frame" in shared["per"]:  # where a frame's draw stands depends on their number
+            frames = [self._merged("video", part).get("frames") for part in (split, base)]
+            shared["video.frames"] = (frames[0], frames[1])
+        for key, values in shared.items():
             if values[0] != values[1]:
                 what = f"'{key}' differs from that of '{twin}', whose scenes and noise a twin has"
                 self._document.problem(path, what, f"leave '{key}' out of both splits")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from robustclevr.errors import RobustClevrError
 from robustclevr.plan import SplitDraws
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.records import Value
+from robustclevr.records import Value, to_json
 from robustclevr.spec import split_from_document
 from robustclevr.store.dataset import Dataset
+from robustclevr.verify.plans import differences
 from robustclevr.verify.report import CheckResult
 
 RELATIVE_TOLERANCE = 1e-12
@@ -49,10 +50,14 @@ def check_draws(
         draws = SplitDraws(spec, root_seed=dataset.content["seed"])
         expected = draws.table(0, entry.samples, held=_chosen(dataset, split))
         stored = pq.read_table(path)
+        problems = []
+        if spec.per == "frame":
+            records = dataset.records(split)
+            problems += [f"{split}/{problem}" for problem in frame_problems(records, draws)]
     except (RobustClevrError, OSError, pa.ArrowException, KeyError) as error:
         return CheckResult("draws", split, 0, (f"{path}: {type(error).__name__}: {error}",))
     columns = expected.columns(noise=True)
-    problems = [
+    problems += [
         f"{path}: has no column '{name}'" for name in columns if name not in stored.column_names
     ]
     for name, values in columns.items():
@@ -60,6 +65,23 @@ def check_draws(
             column = stored.column(name).to_numpy(zero_copy_only=False)
             problems += _column_problems(name, column, values, str(path))
     return CheckResult("draws", split, entry.samples, tuple(problems))
+
+
+def frame_problems(records: Iterable[Mapping[str, Any]], draws: SplitDraws) -> Iterator[str]:
+    """Yield where the draw of a clip's frame, of which no table has more than the first, is wrong.
+
+    Parameters
+    ----------
+    records : iterable of mapping
+        Of every clip of a split whose frames have draws of their own.
+    draws : SplitDraws
+        Of this split.
+    """
+    for index, record in enumerate(records):
+        due = [to_json(draws.draw(index, frame)) for frame in range(draws.frames)]
+        for where, was, value in differences("frame_draws", record["plan"]["frame_draws"], due):
+            yield f"{index:06d}: {where} is {was!r}, the model gives {value!r}"
+            break
 
 
 def _chosen(dataset: Dataset, split: str) -> list[Mapping[str, Value]] | None:

@@ -70,19 +70,19 @@ def record_problems(record: Mapping[str, Any], planner: Planner, index: int) -> 
         "objects": to_json(scene["objects"]),
     }
     for key, value in expected.items():
-        for path, was, due in _differences(key, record.get(key), value):
+        for path, was, due in differences(key, record.get(key), value):
             yield f"its record has {was!r} for {path}, the spec gives {due!r}"
             break
 
 
-def _differences(path: str, found: Any, due: Any) -> Iterator[tuple[str, Any, Any]]:
+def differences(path: str, found: Any, due: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield path, found and due value where they differ; ``found`` may hold further keys."""
     if isinstance(due, Mapping) and isinstance(found, Mapping):
         for key, value in due.items():
-            yield from _differences(f"{path}.{key}", found.get(key), value)
+            yield from differences(f"{path}.{key}", found.get(key), value)
     elif isinstance(due, list) and isinstance(found, list) and len(due) == len(found):
         for place, (one, other) in enumerate(zip(found, due, strict=True)):
-            yield from _differences(f"{path}[{place}]", one, other)
+            yield from differences(f"{path}[{place}]", one, other)
     elif not _same(found, due):
         yield path, found, due
 

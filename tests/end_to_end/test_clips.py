@@ -11,6 +11,7 @@ import tarfile
 import time
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -267,3 +268,56 @@ def test_a_causal_model_corrupts_clips(tmp_path, without_heavy_packages):
         record = json.loads(twins[f"{i:06d}.json"])
         assert record["nodes"]["gamma"]["severity"] == 0
         assert record["interventions"]["twin_of"] == "test"
+
+
+FLICKER = """\
+family: vmds
+video: {frames: 4}
+shard_size: 4
+dag: {nodes: {lens_distortion: {noise: {u: "Uniform(0.1, 0.4)"}, set: {distort: u}},
+  white_noise: {noise: {v: "Uniform(0.1, 0.3)"}, set: {factor: v}}}}
+per: frame
+splits:
+  test: {samples: 6}
+  steady: {samples: 3, per: clip}
+  twins: {samples: 6, twin_of: test, do: {white_noise.factor: 0.2}}
+"""
+
+
+def test_each_frame_may_have_a_draw_of_its_own(tmp_path, without_heavy_packages):
+    file, out = tmp_path / "flicker.yaml", tmp_path / "out"
+    file.write_text(FLICKER)
+    run("generate", file, "-o", out, "--workers", 1)
+    run("generate", file, "-o", tmp_path / "again", "--workers", 2)
+    assert digests(out) == digests(tmp_path / "again")
+    assert "draws of test: 6 checked" in run("verify", out, "--rerender", 3).stdout
+    assert list(without_heavy_packages.glob("*.touched")) == []
+    table = pq.read_table(out / "test" / "draws.parquet")
+    files, twins, steady = (members(out, name) for name in ("test", "twins", "steady"))
+    for i in range(6):
+        record = json.loads(files[f"{i:06d}.json"])
+        draws = record["plan"]["frame_draws"]
+        distort, factors = (
+            [draw["nodes"][node]["parameters"][name] for draw in draws]
+            for node, name in (("lens_distortion", "distort"), ("white_noise", "factor"))
+        )
+        assert (len(set(distort)), len(set(factors))) == (4, 4)
+        assert record["nodes"] == draws[0]["nodes"]
+        assert table.column("white_noise.factor")[i].as_py() == factors[0]
+        assert_moved_along(files, i, distort)
+        name = f"{i:06d}.lens_distortion.npz"
+        assert twins[name] == files[name]
+    held = json.loads(twins["000000.json"])["plan"]["frame_draws"]
+    assert {draw["nodes"]["white_noise"]["parameters"]["factor"] for draw in held} == {0.2}
+    assert json.loads(steady["000000.json"])["plan"]["frame_draws"] == []
+
+
+def assert_moved_along(files, i, distort):
+    """The more a frame is distorted, the smaller is what is seen of its sprites."""
+    clean, moved = (
+        np.load(io.BytesIO(files[f"{i:06d}.{name}npz"]))["masks"] > 0
+        for name in ("", "lens_distortion.")
+    )
+    shares = moved.sum(axis=(1, 2)) / clean.sum(axis=(1, 2))
+    assert not (moved == clean).all(axis=(1, 2)).any()
+    assert shares[np.argmax(distort)] != shares[np.argmin(distort)]

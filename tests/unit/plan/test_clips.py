@@ -4,9 +4,10 @@ import pytest
 from PIL import Image
 
 from robustclevr.errors import SpecError
-from robustclevr.plan import fingerprint, make_clip_plan, source_digests
+from robustclevr.plan import SplitDraws, fingerprint, make_clip_plan, source_digests
 from robustclevr.recipe import load_recipes
 from robustclevr.records import from_json, to_json
+from robustclevr.scm import SCM
 from robustclevr.spec import load_dataset
 
 
@@ -106,3 +107,73 @@ def test_a_folder_without_pictures(load, tmp_path):
     split = load("family: texvmds\nvideo: {textures: pictures}")
     with pytest.raises(SpecError, match="no picture"):
         source_digests(split)
+
+
+MODEL = """\
+family: vmds
+video: {frames: 3}
+per: frame
+dag: {nodes: {gamma: {noise: {h: HalfNormal(1)}, set: {gamma: 1 + h}},
+  white_noise: {parents: [gamma], set: {factor: gamma.gamma / 9}}}}
+"""
+
+
+def test_frame_t_of_clip_i_stands_at_i_times_frames_plus_t(load):
+    split, recipes = load(MODEL), load_recipes()
+    stream = SCM(split.dag).sample(15, seed=4, split="test").columns(noise=True)
+    seeds = set()
+    for index in range(5):
+        plan = make_clip_plan(split, recipes, root_seed=4, index=index)
+        found = [draw.nodes["gamma"].parameters["gamma"] for draw in plan.frame_draws]
+        assert found == stream["gamma.gamma"][3 * index : 3 * index + 3].tolist()
+        assert plan.draw == plan.frame_draws[0]
+        assert {draw.index for draw in plan.frame_draws} == {index}
+        noise = next(v for v in plan.variants if v.variant == "white_noise")
+        assert noise.steps == ()
+        assert [steps[0].parameters["gamma"] for steps in noise.frames] == found
+        seeds |= {steps[1].seed for steps in noise.frames}
+        assert from_json(type(plan), to_json(plan)) == plan
+    assert len(seeds) == 15
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "do: {white_noise.factor: 0.3}",
+        "grid: {white_noise.factor: [0.1, 0.2, 0.3]}",
+        "ood: {white_noise.factor: [-0.2, -0.1]}",
+        "given: gamma.gamma > 2",
+        "tail: {of: joint, below: 0.05}",
+        "twin_of: test, do: {white_noise.factor: 0.3}",
+    ],
+)
+def test_frames_under_interventions(tmp_path, change):
+    file = tmp_path / "clips.yaml"
+    file.write_text(f"{MODEL}splits: {{test: {{samples: 5}}, other: {{samples: 5, {change}}}}}\n")
+    split = load_dataset(file, load_recipes()).split("other")
+    draws = SplitDraws(split, root_seed=4)
+    first = draws.table(0, 7).columns(noise=True)
+    each = [[draws.draw(index, t) for t in range(3)] for index in range(7)]
+    assert first["index"].tolist() == list(range(7))
+    for node, name in (("gamma", "gamma"), ("white_noise", "factor")):
+        drawn = [frames[0].nodes[node].parameters[name] for frames in each]
+        assert drawn == first[f"{node}.{name}"].tolist()
+    own = "white_noise" if "ood" in change else "gamma"
+    held = [[frame.nodes[own].parameters for frame in frames] for frames in each]
+    distinct = {str(parameters) for frames in held for parameters in frames}
+    # Seven samples of a grid of three are the points of two clips and a bit.
+    assert len(distinct) == (9 if "grid" in change else 21)
+    if "grid" in change:
+        assert held[0] == held[1] == held[2] != held[3]
+
+
+def test_one_draw_for_all_frames_is_the_default_and_counts(load):
+    plain, once = load(MODEL, "per=clip"), load(MODEL.replace("per: frame\n", ""))
+    assert fingerprint(plain, load_recipes(), root_seed=0) == fingerprint(
+        once, load_recipes(), root_seed=0
+    )
+    assert "per" not in plain.document
+    assert fingerprint(load(MODEL), load_recipes(), root_seed=0) != fingerprint(
+        plain, load_recipes(), root_seed=0
+    )
+    assert load("family: vmds\nper: frame").per == "clip"  # without a DAG nothing is drawn

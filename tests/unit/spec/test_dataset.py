@@ -427,6 +427,41 @@ ERRORS = {
             "it belongs to vmds, texvmds, spmot, vor"
         ),
     ),
+    "frames of a still": (
+        f"per: frame\n{PLAIN}",
+        (
+            "x.yaml:1: per: 'per' has no meaning for family 'clevr'; "
+            "it belongs to vmds, texvmds, spmot, vor"
+        ),
+    ),
+    "per what": (
+        "family: vmds\nper: second\nsplits: {a: {samples: 1}}\n",
+        "x.yaml:2: per: 'second' is not allowed; allowed: clip, frame",
+    ),
+    "frames without a model": (
+        "family: vmds\nsplits:\n  a: {samples: 1, per: frame}\n",
+        "x.yaml:3: splits.a.per: 'per' needs a DAG; name one under 'dag'",
+    ),
+    "twin of frames with one draw": (
+        (
+            "family: vmds\ndag: mine.yaml\nper: frame\nsplits:\n  test: {samples: 1}\n"
+            "  a: {samples: 1, twin_of: test, per: clip}\n"
+        ),
+        (
+            "x.yaml:6: splits.a.twin_of: 'per' differs from that of 'test', whose scenes and noise "
+            "a twin has; leave 'per' out of both splits"
+        ),
+    ),
+    "twin of fewer frames": (
+        (
+            "family: vmds\ndag: mine.yaml\nper: frame\nsplits:\n  test: {samples: 1}\n"
+            "  a: {samples: 1, twin_of: test, video: {frames: 3}}\n"
+        ),
+        (
+            "x.yaml:6: splits.a.twin_of: 'video.frames' differs from that of 'test', whose scenes "
+            "and noise a twin has; leave 'video.frames' out of both splits"
+        ),
+    ),
     "missing dag file": (
         f"dag: no/such.yaml\n{PLAIN}",
         "x.yaml:1: dag: there is no file 'no/such.yaml'; paths start at this file's folder",
