@@ -66,9 +66,10 @@ def dag_support(dag: DagSpec, held: Mapping[str, Value]) -> dict[str, Region]:
         ``node.parameter``, ``node.severity`` and ``node.active``, in the order of the DAG.
     """
     known: dict[str, Region] = {}
-    for node in dag.nodes:
-        for field, region in _node_support(node, known, held_in(node, held)).items():
-            known[f"{node.id}.{field}"] = region
+    with np.errstate(all="ignore"):  # bounds at infinity, and what overflows to them
+        for node in dag.nodes:
+            for field, region in _node_support(node, known, held_in(node, held)).items():
+                known[f"{node.id}.{field}"] = region
     return known
 
 
