@@ -36,13 +36,14 @@ def severity(recipe: Recipe, parameters: Mapping[str, NDArray[Any]]) -> FloatArr
     for parameter in _severity_parameters(recipe):
         if parameter.name in parameters:
             clean, worst = _ends(parameter)
+            reach = abs(worst - clean)
             strength = np.asarray(np.subtract(parameters[parameter.name], clean, dtype=np.float64))
             np.abs(strength, out=strength)
-            strength /= abs(worst - clean)
+            np.minimum(strength, reach, out=strength)  # first, as dividing may overflow
+            strength /= reach
             total = strength if total is None else np.asarray(np.maximum(total, strength))
     if total is None:
         return np.zeros(())
-    np.minimum(total, 1.0, out=total)
     curve = recipe.curve
     return total if curve is None else _interpolate(total, curve.fraction, curve.severity)
 
