@@ -56,11 +56,12 @@ def test_a_dry_run_counts_clips(robustclevr, spec, tmp_path):
 
 def test_a_recipe_that_needs_blender_is_named(robustclevr, tmp_path):
     file = tmp_path / "clips.yaml"
-    file.write_text("family: vmds\ndag: tree-uniform\nsplits:\n  test: {samples: 5}\n")
+    dag = "{nodes: {gamma: {set: {gamma: 2}}, fog: {set: {density: 0.1}}}}"
+    file.write_text(f"family: vmds\ndag: {dag}\nsplits:\n  test: {{samples: 5}}\n")
     refused = robustclevr("generate", file, "-o", tmp_path / "d")
     assert refused.code == 2
     where = f"{file}:4: splits.test.dag: "
-    assert f"{where}node 'glare' applies 'glare', which has no numpy twin and needs" in refused.err
+    assert f"{where}node 'fog' applies 'fog', which has no numpy twin and needs" in refused.err
     assert "on clips work bright_contrast, " in refused.err
     assert "node 'gamma'" not in refused.err
     assert not (tmp_path / "d").exists()

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from robustclevr.imaging import warp_labels
+from robustclevr.recipe import load_recipes
 from robustclevr.store.dataset import Dataset
 
 from .conftest import digests, run
@@ -182,7 +183,7 @@ def test_a_grid_shows_every_picture_at_every_value(folder, tmp_path):
         (["--dag", "nodag"], 2, "there is no DAG called 'nodag'"),
         (["--dag", "scene.yaml"], 2, "'fog_volume', which needs a scene: a picture has none"),
         (["--dag", "depth.yaml"], 2, "'fog', which needs the pass 'depth'"),
-        (["--dag", "glare.yaml", "--engine", "numpy"], 3, "only Blender can apply 'glare'"),
+        (["--dag", "own.yaml", "--engine", "numpy"], 3, "only Blender can apply 'own'"),
         (["--dag", "dag.yaml", "--set", "render.height=3"], 2, "'render' has no meaning"),
         (["--dag", "dag.yaml", "--masks", "gone"], 2, "neither a folder nor a .tar"),
     ],
@@ -190,9 +191,12 @@ def test_a_grid_shows_every_picture_at_every_value(folder, tmp_path):
 def test_what_cannot_be_is_said(folder, tmp_path, arguments, code, message):
     (folder / "scene.yaml").write_text("nodes:\n  fog_volume:\n    set: {density: 0.1}\n")
     (folder / "depth.yaml").write_text("nodes:\n  fog:\n    set: {density: 0.1}\n")
-    (folder / "glare.yaml").write_text("nodes:\n  glare:\n    set: {mix: 0.1}\n")
+    (folder / "own.yaml").write_text("nodes:\n  own:\n    set: {gamma: 2}\n")
+    shipped, _ = load_recipes()["gamma"].path.read_text().split("\ndef apply(")
+    (tmp_path / "own.py").write_text(shipped.replace('id="gamma"', 'id="own"'))
     files = [folder / text if text.endswith(".yaml") else text for text in arguments]
-    finished = run("corrupt", folder / "in", *files, "-o", tmp_path / "out", code=code)
+    own = ("--recipes", tmp_path)
+    finished = run("corrupt", folder / "in", *files, *own, "-o", tmp_path / "out", code=code)
     assert message in finished.stderr
     assert not (tmp_path / "out").exists()
 

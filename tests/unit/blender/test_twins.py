@@ -39,6 +39,11 @@ CASES = [
     ("lens_distortion", {"distort": 0.1, "fit": True}, 1e-4),
     ("lens_distortion", {"distort": 0.3, "dispersion": 0.2}, 1e-4),
     ("lens_distortion", {"dispersion": 0.5, "fit": True}, 1e-4),
+    ("glare", {"mix": 1.0}, 1e-5),
+    ("glare", {"mix": -0.3, "iterations": 5}, 1e-5),
+    ("glare", {"mix": 0.4, "kind": "streaks"}, 1e-4),
+    ("glare", {"mix": 1.0, "kind": "streaks", "streaks": 5, "angle_offset": 0.7}, 1e-4),
+    ("glare", {"mix": -0.5, "kind": "streaks", "streaks": 16, "iterations": 5}, 1e-4),
 ]
 """Recipe, what differs from its clean parameters, and the largest difference in linear light; the
 mean may be 1 / 255 at most, and is far below."""
@@ -55,6 +60,19 @@ def pictures():
     rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH]
     yield ((rows // 6 + columns // 6) % 2)[..., np.newaxis] * np.array([1.0, 0.4, 0.1])
     yield np.stack([columns / WIDTH, rows / HEIGHT, 1 - columns / WIDTH], axis=-1)
+
+
+def highlights():
+    """Five pictures on which something is brighter than white."""
+    rng = np.random.default_rng(1)
+    lamps = np.where(rng.random((HEIGHT, WIDTH, 1)) < 0.01, rng.uniform(0, 30, 3), 0.2)
+    one = np.zeros((HEIGHT, WIDTH, 3))
+    one[9, 20] = (8.0, 2.0, 0.5)
+    yield one
+    yield lamps
+    for pixels, gain in zip(pictures(), (4.0, 0.5, 0.0, 3.0, 0.0), strict=True):
+        if gain:
+            yield pixels * gain
 
 
 def write_exr(path, pixels):
@@ -88,6 +106,15 @@ def test_a_twin_does_what_the_nodes_do(tmp_path, name, changes, most):
     for pixels in pictures():
         made, twin = both(name, changes, pixels, tmp_path)
         assert np.abs(made - twin).max() <= most
+
+
+@pytest.mark.parametrize("kind", ["simple_star", "streaks"])
+def test_the_glare_of_highlights(tmp_path, kind):
+    for pixels in highlights():
+        assert pixels.max() > 1
+        made, twin = both("glare", {"mix": 1.0, "kind": kind}, pixels, tmp_path)
+        assert made.max() > 0
+        assert np.abs(made - twin).mean() <= 1 / 255 / 10
 
 
 def test_grain_has_the_same_distribution(tmp_path):
