@@ -163,7 +163,7 @@ def trees() -> st.SearchStrategy:
             ),
         )
 
-    return st.recursive(leaves, grow, max_leaves=15)
+    return st.recursive(leaves, grow, max_leaves=8)
 
 
 @given(trees())
