@@ -10,10 +10,9 @@ import bpy
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from robustclevr.blender.recipe_call import call_build, parameters_at
 from robustclevr.blender.scene import Stage
 from robustclevr.blender.shader_nodes import ShaderNodes, new_material
-from robustclevr.recipe import LoadedRecipe
+from robustclevr.recipe import LoadedRecipe, call_build, parameters_at
 from robustclevr.records import RenderSettings, Step, Value
 
 _SIDES = (-1, 1)
