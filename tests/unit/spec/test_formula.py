@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from robustclevr.spec import FormulaError, format_expression, parse_formula
 from robustclevr.spec.distributions import DISTRIBUTIONS
-from robustclevr.spec.expression import Call, Name, Number, Operation, ParentValue, Quantile
+from robustclevr.spec.expression import (
+    Call,
+    Expression,
+    Name,
+    Number,
+    Operation,
+    ParentValue,
+    Quantile,
+)
 from robustclevr.spec.grammar import ANY_NUMBER, FUNCTIONS
 from robustclevr.spec.tree import MAX_DEPTH
 
@@ -135,6 +143,10 @@ def test_arithmetic_gives_the_number_worked_out_by_hand(text: str, value: float)
     assert evaluate(parse_formula(text)) == value
 
 
+def _not_constant(tree: Expression) -> Expression:
+    return Call("abs", (tree,)) if isinstance(tree, Number | Operation) else tree
+
+
 def trees() -> st.SearchStrategy:
     names = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True).filter(
         lambda name: name not in FUNCTIONS and name not in ("and", "or", "not")
@@ -158,12 +170,12 @@ def trees() -> st.SearchStrategy:
             st.builds(
                 lambda a, b, q: Quantile("Gumbel", (("loc", a), ("scale", b)), q),
                 inner,
-                inner.filter(lambda tree: not isinstance(tree, Number | Operation)),
+                inner.map(_not_constant),
                 inner,
             ),
         )
 
-    return st.recursive(leaves, grow, max_leaves=8)
+    return st.recursive(leaves, grow, max_leaves=15)
 
 
 @given(trees())
