@@ -12,6 +12,10 @@ from .conftest import command, digests, run
 pytestmark = [pytest.mark.blender, pytest.mark.slow]
 
 
+def heed_interrupts():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def blender_of(process, patience_s=60):
     """Return the Blender process that a run started, once it renders."""
     deadline = time.monotonic() + patience_s
@@ -47,6 +51,8 @@ def test_ctrl_c_keeps_finished_samples_and_says_how_to_go_on(reference, small_sp
         command("generate", small_spec, "-o", out, "--workers", 1),
         stderr=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background, SIGINT is ignored, and children inherit that.
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - one system call, no lock
     )
     blender_of(process)
     deadline = time.monotonic() + 120

@@ -39,6 +39,8 @@ def build(context):
 def half_way_steps():
     steps = []
     for name, loaded in load_recipes().items():
+        if loaded.recipe.stage != "image":
+            continue
         values = loaded.recipe.clean_parameters()
         for entry in loaded.recipe.parameters:
             if entry.role == "severity":
@@ -56,7 +58,7 @@ def test_setup_render_and_quit(start_worker, clevr_scene, make_plan, tmp_path):
     assert ready["versions"]["blender"].count(".") == 2
     assert ready["rss_bytes"] > 50e6
     reply = worker.render(make_plan(clevr_scene()), tmp_path)
-    assert reply["type"] == "rendered"
+    assert reply["type"] == "rendered", reply
     assert reply["images"] == [{"variant": "clean", "pixels": "0.npy", "source": None}]
     assert worker.end() == 0
 
@@ -100,7 +102,7 @@ def test_a_new_process_with_other_threads_gives_the_same_bits(
         if threads == 2:
             worker.render(make_plan(clevr_scene(5), seed=8), folder)
         reply = worker.render(plan, folder)
-        assert reply["type"] == "rendered"
+        assert reply["type"] == "rendered", reply
         files = [image[key] for image in reply["images"] for key in ("pixels", "source")]
         files = [name for name in (*files, reply["labels"], reply["depth"]) if name]
         results.append({name: (folder / name).read_bytes() for name in files})

@@ -278,6 +278,10 @@ sys.exit(summary.exit_code)
 """
 
 
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def start(make_spec, options, tmp_path):
     """Start a run in a process group of its own; return the process."""
@@ -294,6 +298,8 @@ def start(make_spec, options, tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # Where the tests run in the background, SIGINT is ignored, and children inherit that.
+            preexec_fn=_heed_interrupts,  # noqa: PLW1509 - one system call, no lock
         )
         started.append(process)
         return process
