@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.recipe import Parameter, Recipe
+from robustclevr.scm.piecewise import interpolate
 
 FloatArray = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def severity(recipe: Recipe, parameters: Mapping[str, NDArray[Any]]) -> FloatArr
     if total is None:
         return np.zeros(())
     curve = recipe.curve
-    return total if curve is None else _interpolate(total, curve.fraction, curve.severity)
+    return total if curve is None else interpolate(total, curve.fraction, curve.severity)
 
 
 def parameters_of_severity(recipe: Recipe, level: FloatArray) -> dict[str, FloatArray]:
@@ -65,16 +66,12 @@ def parameters_of_severity(recipe: Recipe, level: FloatArray) -> dict[str, Float
     """
     inside = np.clip(level, 0.0, 1.0)
     if recipe.curve is not None:
-        inside = _interpolate(inside, recipe.curve.severity, recipe.curve.fraction)
+        inside = interpolate(inside, recipe.curve.severity, recipe.curve.fraction)
     result = {}
     for parameter in _severity_parameters(recipe):
         clean, worst = _ends(parameter)
         result[parameter.name] = np.asarray(clean + inside * (worst - clean))
     return result
-
-
-def _interpolate(x: FloatArray, knots: tuple[float, ...], values: tuple[float, ...]) -> FloatArray:
-    return np.asarray(np.interp(x, knots, values), dtype=np.float64)
 
 
 def _severity_parameters(recipe: Recipe) -> list[Parameter]:
