@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import robustclevr
+from robustclevr.plan import plan_images
 from robustclevr.recipe import load_recipes
 from robustclevr.records import ImagePlan, Step
 
@@ -36,17 +37,22 @@ def build(context):
 '''
 
 
-def half_way_steps():
-    steps = []
-    for name, loaded in load_recipes().items():
+def half_way(*stages):
+    """The clean image, and one of each recipe of some stages: renders and images of a Plan."""
+    recipes = load_recipes()
+    variants = {"clean": ()}
+    for name, loaded in recipes.items():
+        if loaded.recipe.stage not in stages:
+            continue
         if loaded.recipe.stage != "image":
             continue
         values = loaded.recipe.clean_parameters()
         for entry in loaded.recipe.parameters:
             if entry.role == "severity":
                 values[entry.name] = entry.clean + 0.5 * (entry.worst - entry.clean)
-        steps.append(Step(name, name, values, 0.5, 11))
-    return steps
+        variants[name] = (Step(name, name, values, 0.5, 11),)
+    renders, images = plan_images(variants, recipes)
+    return {"renders": renders, "images": images}
 
 
 def test_setup_render_and_quit(start_worker, clevr_scene, make_plan, tmp_path):
@@ -88,11 +94,8 @@ def test_failures_are_answered_and_the_process_stays_usable(
 def test_a_new_process_with_other_threads_gives_the_same_bits(
     start_worker, clevr_scene, make_plan, tmp_path
 ):
-    images = (
-        ImagePlan("clean", 0, ()),
-        *(ImagePlan(step.node, 0, (step,)) for step in half_way_steps()),
-    )
-    plan = make_plan(clevr_scene(2), samples=4, images=images, outputs=("image", "mask", "depth"))
+    made = half_way("image", "scene")
+    plan = make_plan(clevr_scene(2), samples=4, outputs=("image", "mask", "depth"), **made)
     results = []
     for threads in (1, 2):
         folder = tmp_path / str(threads)
@@ -108,7 +111,7 @@ def test_a_new_process_with_other_threads_gives_the_same_bits(
         results.append({name: (folder / name).read_bytes() for name in files})
     warped = sum(image["source"] is not None for image in reply["images"])
     assert warped >= 1
-    assert len(results[0]) == len(images) + warped + 2  # labels and depth
+    assert len(results[0]) == len(plan.images) + warped + 2  # labels and depth
     assert results[0] == results[1]
 
 
@@ -166,15 +169,12 @@ def _alive(pid: int) -> bool:
 
 @pytest.mark.slow
 def test_memory_stays_flat_over_two_hundred_scenes(start_worker, clevr_scene, make_plan, tmp_path):
-    images = (
-        ImagePlan("clean", 0, ()),
-        *(ImagePlan(step.node, 0, (step,)) for step in half_way_steps()),
-    )
+    made = half_way("image")
     worker = start_worker()
     worker.set_up()
     resident = []
     for index in range(200):
         scene = clevr_scene(index, height=64, width=64)
-        plan = make_plan(scene, size=(64, 64), samples=1, images=images)
+        plan = make_plan(scene, size=(64, 64), samples=1, **made)
         resident.append(worker.render(plan, tmp_path)["rss_bytes"])
     assert resident[199] <= resident[19] + 50e6
