@@ -44,8 +44,6 @@ def half_way(*stages):
     for name, loaded in recipes.items():
         if loaded.recipe.stage not in stages:
             continue
-        if loaded.recipe.stage != "image":
-            continue
         values = loaded.recipe.clean_parameters()
         for entry in loaded.recipe.parameters:
             if entry.role == "severity":
