@@ -32,7 +32,7 @@ from robustclevr.run.job import (
     SampleStarted,
 )
 from robustclevr.run.makers import holds_clips
-from robustclevr.run.samples import MAX_DEATHS
+from robustclevr.run.renderer import MAX_DEATHS
 from robustclevr.run.shards import ShardTask
 
 # A fresh interpreter, and not multiprocessing's: that one runs the caller's main module again,

@@ -21,9 +21,8 @@ from robustclevr.pictures import Entry, Mask, PictureSet
 from robustclevr.plan import PicturePlanner
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import ImagePlan, LinearImage, PicturePlan, SourcePicture
-from robustclevr.run.blender_process import BlenderProcess
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
-from robustclevr.run.samples import MAX_DEATHS, GaveUpError
+from robustclevr.run.renderer import Renderer
 from robustclevr.run.shards import sample_name
 from robustclevr.spec import SplitSpec, pictures_of
 from robustclevr.store.parking import ParkedSample, Provenance
@@ -63,8 +62,7 @@ class PictureMaker:
 
     def __init__(self, job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> None:
         self._job, self._recipes, self._on_event = job, recipes, on_event
-        self._process: BlenderProcess | None = None
-        self._deaths = 0
+        self._renderer = Renderer(job)
 
     def __enter__(self) -> Self:
         return self
@@ -75,11 +73,7 @@ class PictureMaker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        process, self._process = self._process, None
-        if process is not None and kind is None:
-            process.close()
-        elif process is not None:
-            process.kill()
+        self._renderer.__exit__(kind, error, trace)
 
     def make(
         self, split: SplitSpec, indices: Iterable[int]
@@ -102,8 +96,7 @@ class PictureMaker:
         planner = PicturePlanner(split, self._recipes, root_seed=self._job.root_seed)
         for index in indices:
             self._on_event(SampleStarted(split.name, index))
-            if self._deaths >= MAX_DEATHS:
-                raise GaveUpError(f"Blender died {self._deaths} times in a row")
+            self._renderer.require_hope()
             started = time.perf_counter()
             entry = pictures.entries[planner.picture(index)]
             try:
@@ -113,10 +106,10 @@ class PictureMaker:
                 encoding = time.perf_counter()
                 members = picture_members(plan, made, picture.mask, self._recipes)
             except _SAMPLE_ERRORS as error:
-                self._count_deaths()
+                self._renderer.count(died=self._renderer.died)
                 yield SampleFailure(split.name, index, f"{entry.name}: {error}")
                 continue
-            self._deaths = 0
+            self._renderer.count(died=False)
             encode_s = time.perf_counter() - encoding
             total_s = time.perf_counter() - started - startup_s
             seconds = {
@@ -145,26 +138,10 @@ class PictureMaker:
         changed = [image for image in plan.images if _changes(image)]
         if not changed:
             return _in_order(plan.images, linear, ()), 0.0, 0.0
-        process, startup_s = self._ready_process()
+        process, startup_s = self._renderer.ready()
         name = sample_name(plan.split, plan.index)
         composited, seconds = process.composite(linear, changed, name)
         return _in_order(plan.images, linear, composited), seconds, startup_s
-
-    def _ready_process(self) -> tuple[BlenderProcess, float]:
-        process = self._process
-        if process is not None and (
-            not process.alive or process.rss_bytes > self._job.recycle_rss_bytes
-        ):
-            self._process = None
-            process.close()
-        if self._process is not None:
-            return self._process, 0.0
-        self._process = BlenderProcess(self._job.renderer, timeout_s=self._job.sample_timeout_s)
-        return self._process, self._process.startup_s
-
-    def _count_deaths(self) -> None:
-        died = self._process is not None and not self._process.alive
-        self._deaths = self._deaths + 1 if died else 0
 
     def _versions(self) -> dict[str, str]:
         own = {
@@ -172,7 +149,8 @@ class PictureMaker:
             "python": platform.python_version(),
             "numpy": np.__version__,
         }
-        return own if self._process is None else {**own, **self._process.versions}
+        process = self._renderer.process
+        return own if process is None else {**own, **process.versions}
 
 
 def load_picture(pictures: PictureSet, entry: Entry) -> LoadedPicture:

@@ -19,19 +19,13 @@ from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import Choice, Plan, Render
 from robustclevr.run.blender_process import BlenderProcess
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
+from robustclevr.run.renderer import Renderer
 from robustclevr.scenes import amodal_masks, scene_to_clevr
 from robustclevr.spec import SplitSpec
 from robustclevr.store.parking import ParkedSample, Provenance
 from robustclevr.store.sample import develop, sample_members
 
-MAX_DEATHS = 3
-"""Blender processes that may die one after the other before a worker gives up. Chosen."""
-
 _SAMPLE_ERRORS = (RenderError, RecipeError, SamplingError)
-
-
-class GaveUpError(RobustClevrError):
-    """The renderer died too often in a row."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +63,7 @@ class SampleMaker:
 
     def __init__(self, job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> None:
         self._job, self._recipes, self._on_event = job, recipes, on_event
-        self._process: BlenderProcess | None = None
-        self._deaths = 0
+        self._renderer = Renderer(job)
 
     def __enter__(self) -> Self:
         return self
@@ -81,11 +74,7 @@ class SampleMaker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        process, self._process = self._process, None
-        if process is not None and kind is None:
-            process.close()
-        elif process is not None:
-            process.kill()
+        self._renderer.__exit__(kind, error, trace)
 
     def make(
         self, split: SplitSpec, indices: Iterable[int]
@@ -102,7 +91,7 @@ class SampleMaker:
         SetupError
             If there is no Blender.
         GaveUpError
-            If Blender died :data:`MAX_DEATHS` times in a row.
+            If Blender died time and again.
         """
         clock = _Clock()
         flying: _Flight | None = None
@@ -115,13 +104,12 @@ class SampleMaker:
                 flying = None
             planned = self._plan(planner, split.name, index)
             landed = None if flying is None else (flying, self._collect(flying))
-            if self._deaths < MAX_DEATHS and isinstance(planned, _Flight):
+            if isinstance(planned, _Flight) and not self._renderer.given_up:
                 planned = self._submit(planned)
             flying = planned if isinstance(planned, _Flight) else None
             if landed is not None:
                 yield self._finish(*landed, clock)
-            if self._deaths >= MAX_DEATHS:
-                raise GaveUpError(f"Blender died {self._deaths} times in a row")
+            self._renderer.require_hope()
             if isinstance(planned, SampleFailure):
                 yield planned
         if flying is not None:
@@ -133,8 +121,8 @@ class SampleMaker:
             probe = self._probe(planner, index) if planner.must_choose else None
             plan = planner.plan(index, None if probe is None else probe.choice)
         except _SAMPLE_ERRORS as error:
-            if self._process is not None and not self._process.alive:
-                self._deaths += 1
+            if self._renderer.died:
+                self._renderer.count(died=True)
             return SampleFailure(split, index, str(error))
         return _Flight(plan, time.monotonic() - started, probe)
 
@@ -142,7 +130,7 @@ class SampleMaker:
         """Render the scene, composite every candidate, and take the least similar one."""
         started = time.monotonic()
         plan, candidates = planner.probe(index)
-        process, startup_s = self._ready_process()
+        process, startup_s = self._renderer.ready()
         render = process.render(plan)
         clean, *others = render.images
         reference = linear_to_srgb8(clean.pixels)
@@ -157,10 +145,10 @@ class SampleMaker:
 
     def _submit(self, flight: _Flight) -> _Flight | SampleFailure:
         try:
-            flight.process, flight.startup_s = self._ready_process()
+            flight.process, flight.startup_s = self._renderer.ready()
             flight.process.submit(flight.plan)
         except RenderError as error:
-            self._deaths += 1
+            self._renderer.count(died=True)
             return _failure(flight.plan, error)
         return flight
 
@@ -171,10 +159,9 @@ class SampleMaker:
                 raise RenderError("the sample was never given to a renderer")
             render = process.collect()
         except _SAMPLE_ERRORS as error:
-            died = process is None or not process.alive
-            self._deaths = self._deaths + 1 if died else 0
+            self._renderer.count(died=process is None or not process.alive)
             return _failure(flight.plan, error)
-        self._deaths = 0
+        self._renderer.count(died=False)
         return render
 
     def _finish(
@@ -204,23 +191,6 @@ class SampleMaker:
                 versions, landed.device, seconds, sum(render.renders for render in renders)
             ),
             members=members,
-        )
-
-    def _ready_process(self) -> tuple[BlenderProcess, float]:
-        """Return a living process, fresh where need be, and how long starting it took. [s]."""
-        process = self._process
-        if process is not None and (not process.alive or self._is_worn(process)):
-            self._process = None
-            process.close()
-        if self._process is not None:
-            return self._process, 0.0
-        self._process = BlenderProcess(self._job.renderer, timeout_s=self._job.sample_timeout_s)
-        return self._process, self._process.startup_s
-
-    def _is_worn(self, process: BlenderProcess) -> bool:
-        return (
-            process.rendered >= self._job.recycle_after
-            or process.rss_bytes > self._job.recycle_rss_bytes
         )
 
 

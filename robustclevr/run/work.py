@@ -27,7 +27,7 @@ from robustclevr.run.job import (
 from robustclevr.run.leases import Lease
 from robustclevr.run.makers import sample_maker
 from robustclevr.run.publish import finished, publish, reuse_published, unpark_of
-from robustclevr.run.samples import GaveUpError
+from robustclevr.run.renderer import GaveUpError
 from robustclevr.run.shards import ShardTask, sample_name
 from robustclevr.store.parking import ParkedSample, clear_parked, park
 from robustclevr.store.receipts import Check

@@ -19,6 +19,7 @@ from robustclevr.records import ClipPlan, VideoOptions, from_json
 from robustclevr.run.clips import encode_clip
 from robustclevr.store.clip import ARRAYS, CLIP
 from robustclevr.store.dataset import Dataset, Sample
+from robustclevr.verify.each import check_each
 from robustclevr.verify.report import CheckResult
 from robustclevr.verify.rerender import TOLERANCE_LEVELS, spread
 from robustclevr.video import sample_clip
@@ -30,47 +31,21 @@ _SPMOT_BORDER = 10 / 128  # boxes vanish when their centre comes closer: trackin
 
 def check_clips(dataset: Dataset, split: str) -> CheckResult:
     """Check every clip of a split; see :func:`clip_problems`."""
-    problems: list[str] = []
-    count = 0
-    seed = dataset.content["seed"]
-    try:
-        for count, sample in enumerate(dataset.samples(split), start=1):
-            name = f"{split}/{sample.key}"
-            found = clip_problems(sample, index=count - 1, root_seed=seed)
-            problems += [f"{name}: {problem}" for problem in found]
-    except RobustClevrError as error:
-        problems.append(str(error))
-    return CheckResult("labels", split, count, tuple(problems))
+    return check_each(dataset, split, ClipPlan, clip_problems)
 
 
-def clip_problems(sample: Sample, *, index: int, root_seed: int) -> Iterator[str]:
+def clip_problems(sample: Sample, plan: ClipPlan) -> Iterator[str]:
     """Yield what is wrong with one clip.
 
-    Its record must name this clip and hold a readable plan; every array that was asked for must
-    be there in its size and type; at each pixel the mask must name the foremost sprite whose
-    amodal mask holds it; visibility must be modal over amodal pixels; centroids must be where
-    the plan's options keep them.
-
-    Parameters
-    ----------
-    sample : Sample
-    index, root_seed : int
-        What the record must say.
+    Every array that was asked for must be there in its size and type; at each pixel the mask
+    must name the foremost sprite whose amodal mask holds it; visibility must be modal over
+    amodal pixels; centroids must be where the plan's options keep them.
     """
-    record = sample.record
-    named = (record["index"], record["split"], record["seed"])
-    if named != (index, sample.split, root_seed):
-        yield f"its record is of clip {named}, expected {(index, sample.split, root_seed)}"
-    try:
-        plan = from_json(ClipPlan, record["plan"])
-    except (KeyError, TypeError) as error:
-        yield f"its record holds no plan that this version reads: {error}"
-        return
     arrays = decode_npz(sample.members.get(CLIP, b""))
     wrong = list(_array_problems(arrays, plan))
     yield from wrong
     if not wrong:
-        yield from _label_problems(arrays, plan, record["sprites"])
+        yield from _label_problems(arrays, plan, sample.record["sprites"])
     yield from _place_problems(plan)
     for variant in plan.variants:
         if variant.variant != CLEAN:

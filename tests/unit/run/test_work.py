@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from robustclevr.errors import StoreError
-from robustclevr.run import samples
+from robustclevr.run import renderer
 from robustclevr.run.job import SampleDone, SampleFailed, SampleStarted, ShardDone
 from robustclevr.run.leases import Lease
 from robustclevr.run.shards import ShardTask
@@ -193,12 +193,12 @@ def test_a_shard_under_another_lease_is_left_to_it(job):
 def test_a_worn_renderer_is_replaced(job, monkeypatch, limits, starts):
     started = []
 
-    class Counted(samples.BlenderProcess):
+    class Counted(renderer.BlenderProcess):
         def __init__(self, *args, **keywords):
             super().__init__(*args, **keywords)
             started.append(self.pid)
 
-    monkeypatch.setattr(samples, "BlenderProcess", Counted)
+    monkeypatch.setattr(renderer, "BlenderProcess", Counted)
     assert execute_shard(FIRST, replace(job, **limits)).receipt is not None
     assert len(started) == starts
 

@@ -9,10 +9,12 @@ import pytest
 from robustclevr.imaging import encode_npz
 from robustclevr.plan import make_clip_plan
 from robustclevr.recipe import load_recipes
+from robustclevr.records import ClipPlan
 from robustclevr.run.clips import encode_clip
 from robustclevr.spec import load_dataset
 from robustclevr.store.dataset import Sample
 from robustclevr.verify.clips import clip_problems
+from robustclevr.verify.each import sample_problems
 
 
 def made(tmp_path, text="family: vmds\nvideo: {sprites: [3, 3]}", index=1, name="test"):
@@ -26,7 +28,7 @@ def made(tmp_path, text="family: vmds\nvideo: {sprites: [3, 3]}", index=1, name=
 
 
 def problems(sample, index=1):
-    return list(clip_problems(sample, index=index, root_seed=0))
+    return list(sample_problems(sample, index, 0, ClipPlan, clip_problems))
 
 
 def changed(sample, *, record=None, **arrays):
@@ -59,7 +61,7 @@ def test_a_sound_clip_has_no_problem(tmp_path, text):
 
 def test_a_clip_in_anothers_place(tmp_path):
     (problem,) = problems(made(tmp_path), index=2)
-    assert problem == "its record is of clip (1, 'test', 0), expected (2, 'test', 0)"
+    assert problem == "its record is of (1, 'test', 0), expected (2, 'test', 0)"
 
 
 def test_a_pixel_under_the_wrong_name(tmp_path):
@@ -109,4 +111,4 @@ def test_a_plan_that_is_cut_short(tmp_path):
         del record["plan"]["clip"]
 
     (problem,) = problems(changed(made(tmp_path), record=cut))
-    assert "no plan that this version reads" in problem
+    assert "its record is not one that this version reads" in problem
