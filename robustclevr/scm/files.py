@@ -5,27 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from robustclevr.errors import SpecError, StoreError
 from robustclevr.records import canonical_json
-from robustclevr.scm.table import DrawTable
 
 
-def to_arrow(table: DrawTable, *, noise: bool, interventions: bool) -> pa.Table:
-    """Return a table for pyarrow; see :meth:`DrawTable.to_arrow`."""
-    columns = {name: pa.array(column) for name, column in table.columns(noise=noise).items()}
-    if interventions:
-        text = canonical_json(table.interventions).decode().strip()
-        columns["interventions"] = pa.repeat(pa.scalar(text), len(table))
-    return pa.table(columns)
+def arrow_table(
+    columns: Mapping[str, NDArray[Any]], interventions: Mapping[str, Any] | None = None
+) -> pa.Table:
+    """Return columns as a table of pyarrow.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray, shape (n,)
+        By their names in files.
+    interventions : mapping of str to object, optional
+        JSON-safe. Where given, the column ``interventions`` says them as one JSON object a row.
+    """
+    data = pa.table({name: pa.array(column) for name, column in columns.items()})
+    if interventions is None:
+        return data
+    text = canonical_json(interventions).decode().strip()
+    return data.append_column("interventions", pa.repeat(pa.scalar(text), data.num_rows))
 
 
-def write(table: DrawTable, path: Path, *, noise: bool, interventions: bool) -> None:
-    """Write a table; see :meth:`DrawTable.write`."""
+def write(data: pa.Table, path: Path) -> None:
+    """Write a table as CSV or Parquet, by the suffix of ``path``.
+
+    Raises
+    ------
+    SpecError
+        If the suffix is neither ``.csv`` nor ``.parquet``, or there is no such folder.
+    StoreError
+        If the file cannot be written; nothing is left behind then.
+    """
     if path.suffix not in _WRITERS:
         raise SpecError.single(
             f"cannot write a table as '{path.suffix or path.name}'",
@@ -34,7 +53,6 @@ def write(table: DrawTable, path: Path, *, noise: bool, interventions: bool) -> 
         )
     if not path.parent.is_dir():
         raise SpecError.single("the folder does not exist", file=str(path.parent), hint="create it")
-    data = to_arrow(table, noise=noise, interventions=interventions)
     try:
         with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             part = Path(folder) / path.name

@@ -190,9 +190,9 @@ class DrawTable:
         interventions : bool
             Add the column ``interventions``: the mapping as one JSON object.
         """
-        from robustclevr.scm.files import to_arrow
+        from robustclevr.scm.files import arrow_table
 
-        return to_arrow(self, noise=noise, interventions=interventions)
+        return arrow_table(self.columns(noise=noise), self.interventions if interventions else None)
 
     def write(self, path: Path | str, *, noise: bool = False, interventions: bool = False) -> None:
         """Write the table as CSV or Parquet, by the suffix of ``path``.
@@ -208,7 +208,7 @@ class DrawTable:
         """
         from robustclevr.scm.files import write
 
-        write(self, Path(path), noise=noise, interventions=interventions)
+        write(self.to_arrow(noise=noise, interventions=interventions), Path(path))
 
 
 def concatenate(tables: Iterable[DrawTable], count: int | None = None) -> DrawTable:
