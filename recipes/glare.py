@@ -14,6 +14,7 @@ height.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,6 @@ from robustclevr.records import Value
 if TYPE_CHECKING:
     from robustclevr.blender.context import CompositorContext, Socket
 
-TURN_RAD = 6.283185307179586
 FADE = 0.9  # default of Blender's node, as in the authors' code
 THRESHOLD = 1.0  # white
 REDUCTION = 2  # the node's medium quality works on an image of half the size
@@ -53,10 +53,9 @@ RECIPE = Recipe(
             name="angle_offset",
             role="nuisance",
             clean=0.0,
-            low=0.0,
-            high=TURN_RAD,
             unit="rad",
-            source="range of ndrenkow/robustclevr TreeModel, 2 pi u",
+            source="ndrenkow/robustclevr TreeModel: 2 pi u; without bounds, as whole turns change "
+            "nothing",
             summary="turns streaks; the simple star stands still",
         ),
         Parameter(
@@ -107,7 +106,7 @@ def build(context: CompositorContext) -> Socket:
             "Color Modulation": 0.0,  # the authors' value
             "Diagonal Star": True,
             "Streaks": int(context.parameters["streaks"]),
-            "Streaks Angle": context.number("angle_offset"),
+            "Streaks Angle": context.number("angle_offset") % math.tau,
         },
         glare_type=kind,
         quality="MEDIUM",  # default, as in the authors' code
@@ -128,8 +127,8 @@ def apply(
         star = _rays(up, iterations) + _rays(up[:, ::-1], iterations)[:, ::-1]
         glare = star[::-1]
     else:
-        count, start = int(params["streaks"]), float(params["angle_offset"])
-        angles = start + TURN_RAD / count * np.arange(count)
+        count, start = int(params["streaks"]), float(params["angle_offset"]) % math.tau
+        angles = start + math.tau / count * np.arange(count)
         glare = sum((_streak(bright, iterations, angle) for angle in angles), np.zeros_like(bright))
         glare /= MOST_ITERATIONS + 1 - iterations
     mix = float(params["mix"])

@@ -59,10 +59,8 @@ RECIPE = Recipe(
             name="angle",
             role="nuisance",
             clean=0.0,
-            low=0.0,
-            high=2 * math.pi,
             unit="rad",
-            source=f"range of {TREE}, 2 pi u",
+            source=f"{TREE}: 2 pi u; without bounds, as whole turns change nothing",
             summary="direction of the smear",
         ),
         Parameter(
@@ -155,7 +153,7 @@ def _average(context: CompositorContext, image: Socket, doublings: int, share: f
             "Samples": doublings,
             "Center": (context.number("center_x"), context.number("center_y")),
             "Translation Amount": share * context.number("distance"),
-            "Translation Direction": context.number("angle"),
+            "Translation Direction": context.number("angle") % math.tau,
             "Rotation": share * context.number("spin"),
             "Scale": 1.0 + share * context.number("zoom"),
         },
@@ -183,7 +181,7 @@ def _mean_of_copies(
     x0, y0 = float(params["center_x"]) * width, float(params["center_y"]) * height
     rows, columns = np.mgrid[0:height, 0:width] + 0.5
     length = share * float(params["distance"]) * math.hypot(height, width)
-    angle = float(params["angle"])
+    angle = float(params["angle"]) % math.tau
     total = np.zeros_like(picture)
     for step in range(steps + 1):
         part = step / steps

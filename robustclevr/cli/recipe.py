@@ -83,7 +83,8 @@ def _parameter_line(parameter: Parameter) -> str:
     if parameter.kind == "choice":
         limits = f", one of {', '.join(parameter.choices)}"
     elif parameter.kind != "boolean":
-        limits = f", range [{parameter.low:g}, {parameter.high:g}]"
+        bounded = parameter.low > float("-inf") or parameter.high < float("inf")
+        limits = f", range [{parameter.low:g}, {parameter.high:g}]" if bounded else ", of any size"
     unit = "" if parameter.unit == "1" else f" {parameter.unit}"
     text = f"{parameter.name} ({parameter.role}){unit}: {values}{limits}"
     details = "; ".join(part for part in (parameter.summary, parameter.source) if part)

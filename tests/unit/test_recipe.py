@@ -1,9 +1,11 @@
 """Recipe files: what ships, what a file must hold, how values are clamped."""
 
 import json
+import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from robustclevr.errors import RecipeError, SpecError
@@ -180,3 +182,22 @@ def test_values_are_clamped_and_integers_rounded_down():
     assert type(integer.clamp(4.9)) is int
     assert word.clamp("b") == "b"
     assert [entry.kind for entry in (number, integer, word)] == ["number", "integer", "choice"]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "angle", "others"),
+    [
+        ("motion_blur", "angle", {"distance": 0.2}),
+        ("glare", "angle_offset", {"mix": 1.0, "kind": "streaks", "streaks": 5}),
+    ],
+)
+def test_whole_turns_change_nothing_and_no_turn_is_clamped(recipe, angle, others):
+    loaded = load_recipes()[recipe]
+    image = np.random.default_rng(0).random((24, 32, 3), np.float32) * 3
+    clean = loaded.recipe.clean_parameters()
+    assert loaded.recipe.parameter(angle).clamp(-0.7) == -0.7
+    due = loaded.apply(image, {**clean, **others, angle: math.tau - 0.7}, 0)
+    for turned in (-0.7, -0.7 - 2 * math.tau, 3 * math.tau - 0.7):
+        again = loaded.apply(image, {**clean, **others, angle: turned}, 0)
+        np.testing.assert_allclose(again, due, rtol=0, atol=1e-5)
+    assert np.abs(due - loaded.apply(image, {**clean, **others, angle: 0.0}, 0)).max() > 0.1

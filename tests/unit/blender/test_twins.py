@@ -29,6 +29,7 @@ CASES = [
     ("defocus", {"z": 12.3}, 1e-5),
     ("defocus", {"z": 40.0}, 1e-5),
     ("motion_blur", {"distance": 0.1, "angle": 2.2}, 1e-4),
+    ("motion_blur", {"distance": 0.1, "angle": -40.0}, 1e-4),
     ("motion_blur", {"spin": -0.1}, 1e-4),
     ("motion_blur", {"zoom": 0.1, "center_x": 0.3, "center_y": 0.8, "iterations": 3}, 1e-4),
     ("motion_blur", {"distance": 0.4, "angle": 0.3, "spin": 0.2, "zoom": 0.1}, 1e-4),
@@ -43,6 +44,7 @@ CASES = [
     ("glare", {"mix": -0.3, "iterations": 5}, 1e-5),
     ("glare", {"mix": 0.4, "kind": "streaks"}, 1e-4),
     ("glare", {"mix": 1.0, "kind": "streaks", "streaks": 5, "angle_offset": 0.7}, 1e-4),
+    ("glare", {"mix": 1.0, "kind": "streaks", "streaks": 3, "angle_offset": -7.0}, 1e-4),
     ("glare", {"mix": -0.5, "kind": "streaks", "streaks": 16, "iterations": 5}, 1e-4),
 ]
 """Recipe, what differs from its clean parameters, and the largest difference in linear light; the
