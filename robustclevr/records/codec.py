@@ -12,6 +12,7 @@ import json
 import types
 import typing
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 Record = TypeVar("Record")
@@ -55,10 +56,16 @@ def canonical_json(value: Any) -> bytes:
     return text.encode() + b"\n"
 
 
+@lru_cache(maxsize=64)  # resolving the texts takes longer than all else; there are 20 records
+def field_types(kind: type) -> Mapping[str, Any]:
+    """Return the types of a record's fields by name."""
+    return typing.get_type_hints(kind)
+
+
 def _rebuild(kind: Any, data: Any) -> Any:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
+        hints = field_types(kind)
         # A field with a default may be absent: it was added after the data were written.
         fields = [
             field.name
