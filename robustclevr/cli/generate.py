@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     help="Processes; default: cores / 2, and for clips all cores.",
 )
 @click.option(
-    "--backend", type=click.Choice(["local", "ray", "slurm"]), default="local", show_default=True
+    "--backend",
+    default="local",
+    show_default=True,
+    help="Where the workers run: local, ray or slurm.",
+)
+@click.option(
+    "--slurm",
+    "backend_settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of sbatch, such as partition=gpu; may be given more than once.",
 )
 @options.device
 @options.recipes
@@ -47,6 +57,7 @@ def command(
     shards: str | None,
     workers: int | None,
     backend: str,
+    backend_settings: tuple[str, ...],
     device: str,
     recipe_dirs: tuple[Path, ...],
     blender_app: Path | None,
@@ -75,6 +86,7 @@ def command(
         selection=None if shards is None else Selection.from_text(shards),
         workers=workers,
         backend=backend,
+        backend_settings=backend_settings,
         device=device,
         command=renderer_command(blender_app, blender_python),
         force=force,

@@ -48,7 +48,7 @@ def command(
     from robustclevr.recipe import load_recipes
     from robustclevr.run.blender_process import RendererSetup
     from robustclevr.run.clip_preview import drawn_clips, holds_clips_at, stored_clips
-    from robustclevr.run.generate import share_cores
+    from robustclevr.run.cores import share_cores
     from robustclevr.run.preview import chosen_split, rendered_rows, stored_rows
     from robustclevr.spec import load_dataset
 

@@ -67,7 +67,7 @@ def command(
     from robustclevr.cli.renderer import renderer_command
     from robustclevr.recipe import get_recipe, load_recipes
     from robustclevr.run.blender_process import RendererSetup
-    from robustclevr.run.generate import share_cores
+    from robustclevr.run.cores import share_cores
     from robustclevr.run.sweep import SweepOptions, sweep
     from robustclevr.spec import RenderOptions, load_dataset
 

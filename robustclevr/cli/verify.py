@@ -44,7 +44,7 @@ def command(
     from robustclevr.cli.renderer import renderer_command
     from robustclevr.recipe import load_recipes
     from robustclevr.run.blender_process import RendererSetup
-    from robustclevr.run.generate import share_cores
+    from robustclevr.run.cores import share_cores
     from robustclevr.verify import verify_dataset
 
     recipes = load_recipes(recipe_dirs)

@@ -14,7 +14,8 @@ from statistics import fmean
 from robustclevr.errors import RenderError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import canonical_json
-from robustclevr.run.generate import GenerateOptions, renderer_setup, share_cores
+from robustclevr.run.cores import share_cores
+from robustclevr.run.generate import GenerateOptions, renderer_setup
 from robustclevr.run.job import Job, SampleFailure
 from robustclevr.run.makers import Maker, holds_clips, sample_maker
 from robustclevr.run.prepare import chosen_splits, split_fingerprints

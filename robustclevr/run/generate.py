@@ -7,13 +7,12 @@ stopped earlier runs.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from robustclevr.errors import SpecError
 from robustclevr.recipe import LoadedRecipe
+from robustclevr.run.backends import Backend, load_backend
 from robustclevr.run.blender_process import RendererCommand, RendererSetup
 from robustclevr.run.forecast import Forecast
 from robustclevr.run.job import (
@@ -24,7 +23,6 @@ from robustclevr.run.job import (
     ShardBroken,
 )
 from robustclevr.run.leases import remove_expired_leases
-from robustclevr.run.local import run_local
 from robustclevr.run.makers import renders_scenes
 from robustclevr.run.prepare import (
     check_draws,
@@ -37,14 +35,12 @@ from robustclevr.run.publish import published
 from robustclevr.run.scratch import sweep_scratch
 from robustclevr.run.shards import Selection, ShardTask, select, shard_tasks
 from robustclevr.run.whole import refresh
-from robustclevr.spec import DatasetSpec
+from robustclevr.spec import DatasetSpec, SplitSpec
 from robustclevr.store.atomic import remove_empty_dirs, remove_stale_temps
 from robustclevr.store.dataset import Dataset
 from robustclevr.store.layout import Layout
 from robustclevr.store.parking import clear_parked, parked_indices
 from robustclevr.store.receipts import Check
-
-BACKENDS = ("local", "ray", "slurm")
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,9 @@ class GenerateOptions:
     workers : int or None
         Processes; None for one to two cores, and for clips one to a core.
     backend : str
-        ``local``.
+        Where the workers run; see :mod:`robustclevr.run.backends`.
+    backend_settings : tuple of str
+        ``KEY=VALUE`` each, for the back end.
     device : str
     command : RendererCommand
     force : bool
@@ -73,6 +71,7 @@ class GenerateOptions:
     selection: Selection | None = None
     workers: int | None = None
     backend: str = "local"
+    backend_settings: tuple[str, ...] = ()
     device: str = "auto"
     command: RendererCommand = field(default_factory=RendererCommand)
     force: bool = False
@@ -146,18 +145,32 @@ def generate(
     StoreError
         If the disk refuses: names file and sample.
     SetupError
-        If there is no Blender.
+        If there is no Blender, or the back end lacks something.
     KeyboardInterrupt
         On SIGINT and SIGTERM, after all workers ended; finished samples are kept.
     """
-    layout = Layout(out)
     splits = chosen_splits(spec, options.splits)
     check_draws(splits, recipes, spec.seed)
-    _require_local(options.backend)
+    with load_backend(options.backend, options.backend_settings) as backend:
+        return _generate(backend, splits, spec, recipes, out, options, on_event)
+
+
+def _generate(
+    backend: Backend,
+    splits: tuple[SplitSpec, ...],
+    spec: DatasetSpec,
+    recipes: Mapping[str, LoadedRecipe],
+    out: Path,
+    options: GenerateOptions,
+    on_event: OnEvent,
+) -> Summary:
+    layout = Layout(out)
     fingerprints = split_fingerprints(splits, recipes, spec.seed)
     content = dataset_content(spec, splits, fingerprints, recipes)
     tasks = select(shard_tasks(splits), options.selection)
-    workers, threads = share_cores(options.workers, len(tasks), clips=not renders_scenes(splits))
+    workers, threads = backend.share(
+        options.workers, len(tasks), clips=not renders_scenes(splits), device=options.device
+    )
     prepare(layout, content, recipes, force=options.force)
     sweep(layout)
     job = Job(
@@ -175,7 +188,7 @@ def generate(
     if missing:
         watched = Forecast(missing, job, workers, on_event)
         try:
-            failures = run_local(missing, job, workers=workers, on_event=watched)
+            failures = backend.run(missing, job, workers=workers, on_event=watched)
         finally:
             sweep(layout)
     states = refresh(Dataset.open(out), Check.SIZE)
@@ -193,34 +206,6 @@ def generate(
     )
 
 
-def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tuple[int, int]:
-    """Return how many workers run, and how many threads each gives Blender.
-
-    Two threads a worker by default: a render keeps two cores busy, and a sample's serial parts
-    leave less idle than with more. Clips and pictures are made by one thread, so each core gets a
-    worker.
-
-    Parameters
-    ----------
-    workers : int or None
-        As asked for.
-    shards : int
-        A worker needs one.
-    clips : bool
-        Whether samples are clips, or existing pictures.
-
-    Raises
-    ------
-    SpecError
-        If ``workers`` is not positive.
-    """
-    if workers is not None and workers < 1:
-        raise SpecError.single(f"{workers} workers make nothing", file="--workers", hint=">= 1")
-    cores = len(os.sched_getaffinity(0))
-    count = max(1, min(workers or (cores if clips else cores // 2), shards))
-    return count, max(1, cores // count)
-
-
 def renderer_setup(
     recipes: Mapping[str, LoadedRecipe], threads: int, options: GenerateOptions
 ) -> RendererSetup:
@@ -236,15 +221,6 @@ def sweep(layout: Layout) -> None:
         remove_expired_leases(layout)
         sweep_scratch()
         remove_empty_dirs(layout.work)
-
-
-def _require_local(backend: str) -> None:
-    if backend != "local":
-        raise SpecError.single(
-            f"backend '{backend}' is not built yet",
-            file="--backend",
-            hint="use 'local', on several machines with --shards i/n and then 'robustclevr index'",
-        )
 
 
 def _samples_there(task: ShardTask, job: Job, on_event: OnEvent) -> int | None:

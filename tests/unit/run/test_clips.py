@@ -10,9 +10,10 @@ from robustclevr.imaging import EncodedContext, linear_to_srgb8, srgb8_to_linear
 from robustclevr.recipe import load_recipes
 from robustclevr.run.clip_preview import drawn_clips, holds_clips_at, stored_clips
 from robustclevr.run.clips import ClipMaker
+from robustclevr.run.cores import share_cores
 from robustclevr.run.estimate import MEASURED_CLIPS, estimate
 from robustclevr.run.forecast import relative_cost
-from robustclevr.run.generate import GenerateOptions, generate, share_cores
+from robustclevr.run.generate import GenerateOptions, generate
 from robustclevr.run.job import SampleFailure, SampleStarted
 from robustclevr.run.makers import holds_clips
 from robustclevr.spec import load_dataset

@@ -13,8 +13,8 @@ import pytest
 
 from robustclevr.errors import SetupError, SpecError, StoreError
 from robustclevr.run import forecast
+from robustclevr.run.cores import share_cores
 from robustclevr.run.estimate import estimate
-from robustclevr.run.generate import share_cores
 from robustclevr.run.index import rebuild_index
 from robustclevr.run.job import LongRun, RunStarted, SampleDone, SampleStarted, ShardBroken
 from robustclevr.run.shards import Selection
