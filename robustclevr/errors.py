@@ -8,7 +8,8 @@
     ├── SamplingError           1   bounded retries ran out, a formula gave no number
     ├── RecipeError             1   a recipe raised or broke its contract
     │   └── RecipeFileError     2   a recipe file cannot be loaded
-    ├── RenderError             1   Blender died, hung or reported an error
+    ├── RenderError             1   Blender reported an error, or gave what cannot be right
+    │   └── RendererLostError   1   Blender died, hung, or was ended
     └── StoreError              1   disk full, unreadable or foreign files
 
 Library code raises; only ``cli`` prints and sets the exit code.
@@ -51,6 +52,26 @@ class RecipeFileError(RecipeError):
 
 class RenderError(RobustClevrError):
     """The renderer failed on a sample."""
+
+
+class RendererLostError(RenderError):
+    """The renderer's process is gone: it died, hung, or had to be ended.
+
+    Parameters
+    ----------
+    reason : str
+        One line.
+    tail : str
+        The last lines that it printed, indented; empty where they are not known.
+    """
+
+    def __init__(self, reason: str, tail: str = "") -> None:
+        self.reason, self.tail = reason, tail
+        super().__init__(f"{reason}; its last lines:\n{tail}" if tail else reason)
+
+    def __reduce__(self) -> tuple[type[RendererLostError], tuple[str, str]]:
+        """Pickle by reason and tail: an error by its message alone would lose them."""
+        return type(self), (self.reason, self.tail)
 
 
 class StoreError(RobustClevrError):

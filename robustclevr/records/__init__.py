@@ -15,7 +15,7 @@ from robustclevr.records.plan import (
     RenderSettings,
     Step,
 )
-from robustclevr.records.render import LinearImage, Receipt, Render, Variant
+from robustclevr.records.render import LinearImage, Receipt, Render, Retry, Variant
 from robustclevr.records.scene import Camera, Light, Scene, SceneObject, SceneOptions, Vector
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "RenderPass",
     "RenderSettings",
     "RenderedClip",
+    "Retry",
     "Rgb",
     "Scene",
     "SceneObject",

@@ -84,6 +84,25 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Retry:
+    """A try at a sample that gave no picture, after which the sample was tried again.
+
+    Attributes
+    ----------
+    sample : int
+        Its index.
+    attempt : int
+        Which try failed, from 1.
+    reason : str
+        One line.
+    """
+
+    sample: int
+    attempt: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class Receipt:
     """Proof that a shard is complete; written after it, by renaming.
 
@@ -109,6 +128,8 @@ class Receipt:
         ``labels``, ``compositor``, ``encode``, ``other``. [s]
     renders : int
         Cycles renders.
+    retries : tuple of Retry
+        Tries that failed before the samples were made; empty in an undisturbed run.
     """
 
     split: str
@@ -124,3 +145,4 @@ class Receipt:
     denoise: bool
     seconds: Mapping[str, float]
     renders: int
+    retries: tuple[Retry, ...] = ()

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 import robustclevr
 from robustclevr.errors import (
     RecipeError,
+    RendererLostError,
     RenderError,
     RobustClevrError,
     SamplingError,
@@ -318,10 +319,8 @@ class BlenderProcess:
         except TimeoutError:
             tail = self._log.tail()
             self.kill()
-            raise RenderError(
-                f"Blender did not answer within {limit_s:g} s while {doing} and was ended; "
-                f"its last lines:\n{tail}"
-            ) from None
+            reason = f"Blender did not answer within {limit_s:g} s while {doing} and was ended"
+            raise RendererLostError(reason, tail) from None
         if reply.get("type") == "failed":
             raise _failure(reply)
         return reply
@@ -334,7 +333,7 @@ class BlenderProcess:
         if "No module named 'bpy'" in tail:
             return missing_bpy(self.setup.command)
         reason = _exit_reason(self._process.returncode)
-        return RenderError(f"Blender {reason} while {doing}; its last lines:\n{tail}")
+        return RendererLostError(f"Blender {reason} while {doing}", tail)
 
     def _discard(self) -> None:
         if self._scratch.is_dir():

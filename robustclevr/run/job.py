@@ -10,11 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from robustclevr.records import Receipt
+from robustclevr.records import Receipt, Retry
 from robustclevr.run.blender_process import RendererSetup
 from robustclevr.run.shards import ShardTask, sample_name
 from robustclevr.spec import SplitSpec
 from robustclevr.store.layout import Layout
+
+RETRIES = 1
+"""Tries that a sample gets after the first. Chosen: what was an accident, such as a device lost or
+memory taken by others, seldom comes twice; what is wrong with the sample costs as much each time.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,9 @@ class Job:
         Recipe files included.
     sample_timeout_s : float or None
         Time limit of one sample; None derives it from the render settings.
+    retries : int
+        How often a sample is tried again that gave no picture though nothing is known to be wrong
+        with it: its renderer died, hung or reported an error. >= 0
     recycle_after : int
         Samples after which a Blender process is replaced by a fresh one. Chosen: a start costs
         about a second, some hundred samples take minutes.
@@ -47,6 +55,7 @@ class Job:
     root_seed: int
     renderer: RendererSetup
     sample_timeout_s: float | None = None
+    retries: int = RETRIES
     recycle_after: int = 500
     recycle_rss_bytes: int = 3 << 30
 
@@ -62,14 +71,47 @@ class Job:
 
 @dataclass(frozen=True)
 class SampleFailure:
-    """A sample that could not be made, and why."""
+    """A sample that could not be made, and why.
+
+    Attributes
+    ----------
+    split, index : str, int
+    reason : str
+        Why its last try failed.
+    tail : str
+        The last lines of its renderer, indented; empty where it lives.
+    tries : int
+        How often it was tried.
+    """
 
     split: str
     index: int
     reason: str
+    tail: str = ""
+    tries: int = 1
 
     def __str__(self) -> str:
-        return f"{sample_name(self.split, self.index)}: {self.reason}"
+        tries = f" (tried {self.tries} times)" if self.tries > 1 else ""
+        text = f"{sample_name(self.split, self.index)}: {self.reason}{tries}"
+        return f"{text}; its last lines:\n{self.tail}" if self.tail else text
+
+
+@dataclass(frozen=True)
+class ShardOrder:
+    """A shard to make, and what is known of earlier tries at it in this run.
+
+    Attributes
+    ----------
+    task : ShardTask
+    lost : tuple of Retry
+        Tries at its samples that a whole worker did not survive; for the receipt.
+    skip : tuple of int
+        Samples that are not tried any more; the shard stays unfinished without them.
+    """
+
+    task: ShardTask
+    lost: tuple[Retry, ...] = ()
+    skip: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -145,6 +187,23 @@ class SampleDone:
 
 
 @dataclass(frozen=True)
+class SampleRetried:
+    """A try at a sample gave no picture; the sample is tried again on a fresh process.
+
+    Attributes
+    ----------
+    split : str
+    retry : Retry
+    tail : str
+        The last lines of the renderer, indented; empty where they are not known.
+    """
+
+    split: str
+    retry: Retry
+    tail: str = ""
+
+
+@dataclass(frozen=True)
 class SampleFailed:
     """A sample could not be made; the others go on."""
 
@@ -153,11 +212,26 @@ class SampleFailed:
 
 @dataclass(frozen=True)
 class ShardDone:
-    """A shard and its receipt are in place."""
+    """A shard and its receipt are in place.
+
+    Attributes
+    ----------
+    split, shard, count : str, int, int
+    found : bool
+        True if another run had put it there.
+    """
 
     split: str
     shard: int
     count: int
+    found: bool = False
+
+
+@dataclass(frozen=True)
+class WorkerGaveUp:
+    """A worker takes no further shard, since one sample after the other is lost; why."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -179,7 +253,17 @@ class LongRun:
     size_bytes: int
 
 
-Event = RunStarted | ShardBroken | SampleStarted | SampleDone | SampleFailed | ShardDone | LongRun
+Event = (
+    RunStarted
+    | ShardBroken
+    | SampleStarted
+    | SampleDone
+    | SampleRetried
+    | SampleFailed
+    | ShardDone
+    | WorkerGaveUp
+    | LongRun
+)
 OnEvent = Callable[[Event], None]
 
 

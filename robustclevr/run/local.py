@@ -15,24 +15,29 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from types import FrameType
 
 import robustclevr.errors
 from robustclevr.errors import Problem, RobustClevrError, SpecError
+from robustclevr.records import Retry
 from robustclevr.run.job import (
     Fatal,
     Job,
     OnEvent,
     Outcome,
+    SampleDone,
     SampleFailed,
     SampleFailure,
+    SampleRetried,
     SampleStarted,
+    ShardOrder,
+    WorkerGaveUp,
 )
 from robustclevr.run.makers import holds_clips
-from robustclevr.run.renderer import MAX_DEATHS
+from robustclevr.run.renderer import MAX_LOST
 from robustclevr.run.shards import ShardTask
 
 # A fresh interpreter, and not multiprocessing's: that one runs the caller's main module again,
@@ -53,7 +58,7 @@ class _Worker:
 
     process: subprocess.Popen[bytes]
     pipe: Connection
-    task: ShardTask | None = None
+    order: ShardOrder | None = None
     sample: int | None = None
 
 
@@ -96,10 +101,10 @@ class _Pool:
     def __init__(self, tasks: Sequence[ShardTask], job: Job, on_event: OnEvent) -> None:
         self.failures: list[SampleFailure] = []
         self._job, self._on_event = job, on_event
-        self._waiting = deque(tasks)
-        self._leased: deque[tuple[float, ShardTask]] = deque()
+        self._waiting = deque(ShardOrder(task) for task in tasks)
+        self._leased: deque[tuple[float, ShardOrder]] = deque()
         self._workers: list[_Worker] = []
-        self._deaths = 0
+        self._lost = 0  # samples, or workers without one, lost in a row
 
     def run(self, count: int) -> None:
         for _ in range(min(count, len(self._waiting))):
@@ -107,7 +112,7 @@ class _Pool:
         while self._workers:
             self._release_leased()
             for worker in list(self._workers):
-                if worker.task is None:
+                if worker.order is None:
                     self._dispatch(worker)
             self._listen()
 
@@ -145,9 +150,9 @@ class _Pool:
 
     def _dispatch(self, worker: _Worker) -> None:
         if self._waiting:
-            worker.task, worker.sample = self._waiting.popleft(), None
+            worker.order, worker.sample = self._waiting.popleft(), None
             with contextlib.suppress(OSError):  # a dead worker is noticed when we listen
-                worker.pipe.send(worker.task)
+                worker.pipe.send(worker.order)
         elif not self._leased:
             self._retire(worker)
 
@@ -181,33 +186,54 @@ class _Pool:
         if isinstance(message, SampleStarted):
             worker.sample = message.index
         if isinstance(message, SampleFailed):
+            worker.sample = None
             self.failures.append(message.failure)
+        if isinstance(message, SampleDone) and not message.found:
+            worker.sample, self._lost = None, 0
         self._on_event(message)  # type: ignore[arg-type]
 
     def _settle(self, worker: _Worker, outcome: Outcome) -> None:
-        worker.task = worker.sample = None
-        if outcome.leased:
-            self._leased.append((time.monotonic() + _LEASED_WAIT_S, outcome.task))
-        if outcome.receipt is not None:
-            self._deaths = 0
+        order, worker.order, worker.sample = worker.order, None, None
+        if outcome.leased and order is not None:
+            self._leased.append((time.monotonic() + _LEASED_WAIT_S, order))
         if outcome.gave_up:
             self._retire(worker)
 
     def _mourn(self, worker: _Worker) -> None:
-        """Report the sample a worker died on, and start another worker in its place."""
+        """Let another worker go on where one died."""
         _wait(worker.process, _STOP_TIMEOUT_S)
         _end(worker)
-        code = worker.process.returncode
         self._workers.remove(worker)
-        self._deaths += 1
-        if worker.task is not None:
-            index = worker.task.start if worker.sample is None else worker.sample
-            reason = f"the worker process that made it ended with {_exit_text(code)}"
-            failure = SampleFailure(worker.task.split, index, reason)
-            self.failures.append(failure)
-            self._on_event(SampleFailed(failure))
-        if (self._waiting or self._leased) and self._deaths < MAX_DEATHS:
+        reason = (
+            f"the worker process that made it ended with {_exit_text(worker.process.returncode)}"
+        )
+        if worker.order is not None and worker.sample is not None:
+            self._waiting.appendleft(self._blame(worker.order, worker.sample, reason))
+        else:
+            self._lost += 1
+            if worker.order is not None:
+                self._waiting.appendleft(worker.order)
+        if not (self._waiting or self._leased):
+            return
+        if self._lost < MAX_LOST:
             self._start()
+        else:
+            text = f"{self._lost} samples or workers were lost in a row; no other worker is started"
+            self._on_event(WorkerGaveUp(text))
+
+    def _blame(self, order: ShardOrder, index: int, reason: str) -> ShardOrder:
+        """Return the order for the next worker: with another try at a sample, or without it."""
+        split = order.task.split
+        tries = 1 + sum(retry.sample == index for retry in order.lost)
+        if tries <= self._job.retries:
+            retry = Retry(index, tries, reason)
+            self._on_event(SampleRetried(split, retry))
+            return replace(order, lost=(*order.lost, retry))
+        self._lost += 1
+        failure = SampleFailure(split, index, reason, tries=tries)
+        self.failures.append(failure)
+        self._on_event(SampleFailed(failure))
+        return replace(order, skip=(*order.skip, index))
 
 
 def revived(fatal: Fatal) -> RobustClevrError:

@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 def main(descriptor: int, parent: int) -> None:
     """Make the shards that come over a pipe until None comes, a signal, or the parent's end.
 
-    First a :class:`Job` comes in, then tasks; events, outcomes, or one :class:`Fatal` go out.
+    First a :class:`Job` comes in, then orders; events, outcomes, or one :class:`Fatal` go out.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def main(descriptor: int, parent: int) -> None:
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, EOFError):
         try:
             with ShardWorker(pipe.recv(), pipe.send) as worker:
-                while (task := pipe.recv()) is not None:
-                    pipe.send(worker.execute(task))
+                while (order := pipe.recv()) is not None:
+                    pipe.send(worker.execute(order))
         except RobustClevrError as error:
             notes = tuple(getattr(error, "__notes__", ()))
             pipe.send(Fatal(type(error).__name__, str(error), notes))

@@ -6,7 +6,8 @@ import hashlib
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -62,7 +63,7 @@ class PictureMaker:
 
     def __init__(self, job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> None:
         self._job, self._recipes, self._on_event = job, recipes, on_event
-        self._renderer = Renderer(job)
+        self._renderer = Renderer(job, on_event)
 
     def __enter__(self) -> Self:
         return self
@@ -95,21 +96,23 @@ class PictureMaker:
         pictures = PictureSet(pictures_of(split))
         planner = PicturePlanner(split, self._recipes, root_seed=self._job.root_seed)
         for index in indices:
-            self._on_event(SampleStarted(split.name, index))
             self._renderer.require_hope()
+            self._on_event(SampleStarted(split.name, index))
+            attempts = self._renderer.attempts(split.name, index)
             started = time.perf_counter()
             entry = pictures.entries[planner.picture(index)]
             try:
                 picture = load_picture(pictures, entry)
                 plan = planner.plan(index, picture.source)
-                made, compositor_s, startup_s = self._corrupt(plan, picture.linear)
+                made, compositor_s, startup_s = self._renderer.persist(
+                    attempts, partial(self._corrupt, plan, picture.linear)
+                )
                 encoding = time.perf_counter()
                 members = picture_members(plan, made, picture.mask, self._recipes)
             except _SAMPLE_ERRORS as error:
-                self._renderer.count(died=self._renderer.died)
-                yield SampleFailure(split.name, index, f"{entry.name}: {error}")
+                failure = attempts.failure(error)
+                yield replace(failure, reason=f"{entry.name}: {failure.reason}")
                 continue
-            self._renderer.count(died=False)
             encode_s = time.perf_counter() - encoding
             total_s = time.perf_counter() - started - startup_s
             seconds = {
@@ -123,7 +126,9 @@ class PictureMaker:
             yield ParkedSample(
                 index=index,
                 fingerprint=self._job.fingerprints[split.name],
-                provenance=Provenance(self._versions(), "cpu", seconds, renders=0),
+                provenance=Provenance(
+                    self._versions(), "cpu", seconds, renders=0, retries=tuple(attempts.retries)
+                ),
                 members=members,
             )
 

@@ -65,11 +65,13 @@ def reuse_published(task: ShardTask, job: Job) -> None:
         return
     share = {name: value / receipt.count for name, value in receipt.seconds.items()}
     renders = receipt.renders // receipt.count
-    provenance = Provenance(receipt.versions, receipt.device, share, renders)
     by_key = {sample_key(index): index for index in task.indices}
     for key, members in iter_samples(job.layout.tar(task.split, task.shard)):
         if key in by_key:
-            sample = ParkedSample(by_key[key], receipt.fingerprint, provenance, members)
+            index = by_key[key]
+            retries = tuple(retry for retry in receipt.retries if retry.sample == index)
+            provenance = Provenance(receipt.versions, receipt.device, share, renders, retries)
+            sample = ParkedSample(index, receipt.fingerprint, provenance, members)
             park(sample, task.split, task.shard, job.layout)
 
 
@@ -112,6 +114,7 @@ def publish(task: ShardTask, job: Job) -> Receipt:
             name: round(sum(provenance.seconds[name] for provenance in made), 6) for name in SECONDS
         },
         renders=sum(provenance.renders for provenance in made),
+        retries=tuple(retry for provenance in made for retry in provenance.retries),
     )
     write_receipt(receipt, layout)
     return receipt

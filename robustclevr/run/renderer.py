@@ -1,35 +1,82 @@
-"""The one Blender of a worker: started when first needed, replaced when it is worn or dead."""
+"""The one Blender of a worker: started when first needed, replaced when it is worn or dead.
+
+Here it is decided what is tried again: a RenderError says that there is no picture, not that the
+sample is wrong, so a fresh process gets another chance at it. What a recipe or the sampler raises
+would come out the same each time and is not tried again. Seeds stand in the Plan, so the pixels
+do not tell how many tries they took.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
-from robustclevr.errors import RobustClevrError
+from robustclevr.errors import RendererLostError, RenderError, RobustClevrError
+from robustclevr.records import Retry
 from robustclevr.run.blender_process import BlenderProcess
-from robustclevr.run.job import Job
+from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleRetried
 
-MAX_DEATHS = 3
-"""Blender processes that may die one after the other before a worker gives up. Chosen."""
+MAX_LOST = 3
+"""Samples that may be lost to dead renderers one after the other before a worker gives up. Chosen:
+as many are hardly an accident, and each may have taken its whole time limit."""
+
+T = TypeVar("T")
 
 
 class GaveUpError(RobustClevrError):
-    """The renderer died too often in a row."""
+    """The renderer died on too many samples in a row."""
+
+
+class Attempts:
+    """The tries at one sample.
+
+    Parameters
+    ----------
+    split, index : str, int
+        The sample.
+    limit : int
+        Tries after the first, >= 0.
+    on_event : callable
+        Hears of each that fails and is not the last.
+    """
+
+    def __init__(self, split: str, index: int, limit: int, on_event: OnEvent) -> None:
+        self.retries: list[Retry] = []
+        self._split, self._index = split, index
+        self._limit, self._on_event = limit, on_event
+
+    def again(self, error: RenderError) -> bool:
+        """Take note of a try that failed; return whether there is another."""
+        if len(self.retries) >= self._limit:
+            return False
+        retry = Retry(self._index, len(self.retries) + 1, reason_of(error))
+        self.retries.append(retry)
+        self._on_event(SampleRetried(self._split, retry, tail_of(error)))
+        return True
+
+    def failure(self, error: RobustClevrError) -> SampleFailure:
+        """Return the sample's failure, for an error that ended its last try."""
+        reason = error.reason if isinstance(error, RendererLostError) else str(error)
+        tries = len(self.retries) + 1
+        return SampleFailure(self._split, self._index, reason, tail_of(error), tries)
 
 
 class Renderer:
-    """Owns at most one Blender process and counts deaths in a row; a context manager.
+    """Owns at most one Blender process and counts samples lost in a row; a context manager.
 
     Parameters
     ----------
     job : Job
-        Says how Blender is started, and when a process is worn.
+        Says how Blender is started, when a process is worn, and how often a sample is tried.
+    on_event : callable
+        Hears of tries that failed.
     """
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, job: Job, on_event: OnEvent) -> None:
+        self._job, self._on_event = job, on_event
         self._process: BlenderProcess | None = None
-        self._deaths = 0
+        self._lost = 0
 
     def __enter__(self) -> Self:
         return self
@@ -48,21 +95,15 @@ class Renderer:
 
     @property
     def process(self) -> BlenderProcess | None:
-        """The process, dead or alive; None before the first is started."""
+        """The process, dead or alive; None where none is running."""
         return self._process
 
-    @property
-    def died(self) -> bool:
-        """True if the process is gone though nobody closed it."""
-        return self._process is not None and not self._process.alive
-
-    @property
-    def given_up(self) -> bool:
-        """True after :data:`MAX_DEATHS` deaths in a row."""
-        return self._deaths >= MAX_DEATHS
+    def attempts(self, split: str, index: int) -> Attempts:
+        """Return the tries that a sample gets."""
+        return Attempts(split, index, self._job.retries, self._on_event)
 
     def ready(self) -> tuple[BlenderProcess, float]:
-        """Return a living process, fresh where need be, and how long starting it took. [s].
+        """Return a process, fresh where need be, and how long starting it took. [s].
 
         Raises
         ------
@@ -80,17 +121,63 @@ class Renderer:
         self._process = BlenderProcess(self._job.renderer, timeout_s=self._job.sample_timeout_s)
         return self._process, self._process.startup_s
 
-    def count(self, *, died: bool) -> None:
-        """Note how a sample ended: a death adds to those in a row, anything else ends the row."""
-        self._deaths = self._deaths + 1 if died else 0
+    def persist(self, attempts: Attempts, work: Callable[[], T]) -> T:
+        """Do a sample's work; again, on a fresh process, while it fails and tries are left.
+
+        Parameters
+        ----------
+        attempts : Attempts
+        work : callable
+            Takes a process from :meth:`ready` each time.
+
+        Raises
+        ------
+        RobustClevrError
+            What the last try raised.
+        """
+        while True:
+            try:
+                result = work()
+            except RenderError as error:
+                lost = isinstance(error, RendererLostError)
+                self.discard()
+                if attempts.again(error):
+                    continue
+                self._lost = self._lost + 1 if lost else 0
+                raise
+            except RobustClevrError:
+                self._lost = 0
+                raise
+            self._lost = 0
+            return result
+
+    def discard(self) -> None:
+        """End the process, so that the next sample gets a fresh one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
 
     def require_hope(self) -> None:
-        """Raise GaveUpError if Blender died too often in a row."""
-        if self.given_up:
-            raise GaveUpError(f"Blender died {self._deaths} times in a row")
+        """Raise GaveUpError if Blender died on too many samples in a row."""
+        if self._lost >= MAX_LOST:
+            raise GaveUpError(
+                f"Blender died on {self._lost} samples in a row; this worker takes no more"
+            )
 
     def _is_worn(self, process: BlenderProcess) -> bool:
         return (
             process.rendered >= self._job.recycle_after
             or process.rss_bytes > self._job.recycle_rss_bytes
         )
+
+
+def reason_of(error: RobustClevrError) -> str:
+    """Return why a try failed, in one line."""
+    if isinstance(error, RendererLostError):
+        return error.reason
+    return str(error).partition("\n")[0]
+
+
+def tail_of(error: RobustClevrError) -> str:
+    """Return the last lines of the renderer that an error knows of."""
+    return error.tail if isinstance(error, RendererLostError) else ""

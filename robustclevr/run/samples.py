@@ -1,6 +1,7 @@
-"""Plans to finished samples, one Blender process, two samples at a time.
+"""Plans to finished samples, with one Blender process.
 
-While Blender renders a sample, the one before it is encoded and the next one is planned.
+While Blender renders a sample, the next one is planned; it is not handed over before the one in
+flight is parked, so that a process that is killed loses one sample and no more.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from types import TracebackType
 from typing import Self
 
 import robustclevr
-from robustclevr.errors import RecipeError, RenderError, RobustClevrError, SamplingError
+from robustclevr.errors import RecipeError, RenderError, SamplingError
 from robustclevr.imaging import SIMILARITIES, linear_to_srgb8
 from robustclevr.plan import Planner
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import Choice, Plan, Render
 from robustclevr.run.blender_process import BlenderProcess
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
-from robustclevr.run.renderer import Renderer
+from robustclevr.run.renderer import Attempts, Renderer
 from robustclevr.scenes import amodal_masks, scene_to_clevr
 from robustclevr.spec import SplitSpec
 from robustclevr.store.parking import ParkedSample, Provenance
@@ -40,13 +41,19 @@ class _Probe:
 
 @dataclass
 class _Flight:
-    """One sample on its way through the pipeline; ``plan_s`` includes the probe."""
+    """One sample on its way through the pipeline.
+
+    ``plan_s`` includes the probe; ``process`` is the one that renders it already, ``lost`` says why
+    handing it over failed.
+    """
 
     plan: Plan
     plan_s: float
+    attempts: Attempts
     probe: _Probe | None = None
     startup_s: float = 0.0
     process: BlenderProcess | None = None
+    lost: RenderError | None = None
 
 
 class SampleMaker:
@@ -63,7 +70,7 @@ class SampleMaker:
 
     def __init__(self, job: Job, recipes: Mapping[str, LoadedRecipe], on_event: OnEvent) -> None:
         self._job, self._recipes, self._on_event = job, recipes, on_event
-        self._renderer = Renderer(job)
+        self._renderer = Renderer(job, on_event)
 
     def __enter__(self) -> Self:
         return self
@@ -97,34 +104,30 @@ class SampleMaker:
         flying: _Flight | None = None
         planner = Planner(split, self._recipes, root_seed=self._job.root_seed)
         for index in indices:
-            self._on_event(SampleStarted(split.name, index))
-            if planner.must_choose and flying is not None:
-                # Choosing renders, and one sample at a time may be in flight.
-                yield self._finish(flying, self._collect(flying), clock)
-                flying = None
-            planned = self._plan(planner, split.name, index)
-            landed = None if flying is None else (flying, self._collect(flying))
-            if isinstance(planned, _Flight) and not self._renderer.given_up:
-                planned = self._submit(planned)
-            flying = planned if isinstance(planned, _Flight) else None
-            if landed is not None:
-                yield self._finish(*landed, clock)
+            # Choosing renders, and one sample at a time may be in flight.
+            planned = None if planner.must_choose else self._plan(planner, split.name, index)
+            if flying is not None:
+                yield self._land(flying, clock)
             self._renderer.require_hope()
+            self._on_event(SampleStarted(split.name, index))
+            planned = planned or self._plan(planner, split.name, index)
+            flying = self._submit(planned) if isinstance(planned, _Flight) else None
             if isinstance(planned, SampleFailure):
                 yield planned
         if flying is not None:
-            yield self._finish(flying, self._collect(flying), clock)
+            yield self._land(flying, clock)
 
     def _plan(self, planner: Planner, split: str, index: int) -> _Flight | SampleFailure:
         started = time.monotonic()
+        attempts = self._renderer.attempts(split, index)
+        probe: _Probe | None = None
         try:
-            probe = self._probe(planner, index) if planner.must_choose else None
+            if planner.must_choose:
+                probe = self._renderer.persist(attempts, lambda: self._probe(planner, index))
             plan = planner.plan(index, None if probe is None else probe.choice)
         except _SAMPLE_ERRORS as error:
-            if self._renderer.died:
-                self._renderer.count(died=True)
-            return SampleFailure(split, index, str(error))
-        return _Flight(plan, time.monotonic() - started, probe)
+            return attempts.failure(error)
+        return _Flight(plan, time.monotonic() - started, attempts, probe)
 
     def _probe(self, planner: Planner, index: int) -> _Probe:
         """Render the scene, composite every candidate, and take the least similar one."""
@@ -143,37 +146,38 @@ class SampleMaker:
         choice = planner.choose(candidates, scores)
         return _Probe(choice, render, startup_s, time.monotonic() - started)
 
-    def _submit(self, flight: _Flight) -> _Flight | SampleFailure:
+    def _submit(self, flight: _Flight) -> _Flight:
+        """Hand a sample over; if that fails, :meth:`_land` hears of it and tries again."""
         try:
             flight.process, flight.startup_s = self._renderer.ready()
             flight.process.submit(flight.plan)
         except RenderError as error:
-            self._renderer.count(died=True)
-            return _failure(flight.plan, error)
+            flight.process, flight.lost = None, error
         return flight
 
-    def _collect(self, flight: _Flight) -> Render | SampleFailure:
-        process = flight.process
+    def _land(self, flight: _Flight, clock: _Clock) -> ParkedSample | SampleFailure:
+        """Wait for a sample in flight, and encode it."""
         try:
-            if process is None:
-                raise RenderError("the sample was never given to a renderer")
-            render = process.collect()
+            render = self._renderer.persist(flight.attempts, lambda: self._render(flight))
+            return self._finish(flight, render, clock)
         except _SAMPLE_ERRORS as error:
-            self._renderer.count(died=process is None or not process.alive)
-            return _failure(flight.plan, error)
-        self._renderer.count(died=False)
-        return render
+            return flight.attempts.failure(error)
 
-    def _finish(
-        self, flight: _Flight, landed: Render | SampleFailure, clock: _Clock
-    ) -> ParkedSample | SampleFailure:
-        if isinstance(landed, SampleFailure):
-            return landed
+    def _render(self, flight: _Flight) -> Render:
+        """Return the picture: from the process that has the sample, or else from a fresh one."""
+        process, flight.process = flight.process, None
+        lost, flight.lost = flight.lost, None
+        if lost is not None:
+            raise lost
+        if process is not None:
+            return process.collect()
+        process, startup_s = self._renderer.ready()
+        flight.startup_s += startup_s
+        return process.render(flight.plan)
+
+    def _finish(self, flight: _Flight, landed: Render, clock: _Clock) -> ParkedSample:
         started = time.monotonic()
-        try:
-            members = encode(flight.plan, landed, self._recipes)
-        except _SAMPLE_ERRORS as error:
-            return _failure(flight.plan, error)
+        members = encode(flight.plan, landed, self._recipes)
         encode_s = time.monotonic() - started
         renders = [landed] if flight.probe is None else [landed, flight.probe.render]
         startup_s = flight.startup_s + (flight.probe.startup_s if flight.probe else 0.0)
@@ -188,7 +192,11 @@ class SampleMaker:
             index=flight.plan.index,
             fingerprint=self._job.fingerprints[flight.plan.split],
             provenance=Provenance(
-                versions, landed.device, seconds, sum(render.renders for render in renders)
+                versions,
+                landed.device,
+                seconds,
+                renders=sum(render.renders for render in renders),
+                retries=tuple(flight.attempts.retries),
             ),
             members=members,
         )
@@ -214,7 +222,3 @@ def encode(plan: Plan, render: Render, recipes: Mapping[str, LoadedRecipe]) -> d
         whole = amodal_masks(scene.objects, scene.camera, settings.height, settings.width)
     described = scene_to_clevr(scene)
     return sample_members(plan, render, scene=described, whole=whole, recipes=recipes)
-
-
-def _failure(plan: Plan, error: RobustClevrError) -> SampleFailure:
-    return SampleFailure(plan.split, plan.index, str(error))

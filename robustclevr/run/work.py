@@ -7,14 +7,16 @@ shard is put in place, its receipt after it, and the parked files go.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from robustclevr.errors import StoreError
 from robustclevr.recipe import LoadedRecipe, load_recipe
+from robustclevr.records import Retry
 from robustclevr.run.job import (
     Job,
     OnEvent,
@@ -23,6 +25,8 @@ from robustclevr.run.job import (
     SampleFailed,
     SampleFailure,
     ShardDone,
+    ShardOrder,
+    WorkerGaveUp,
 )
 from robustclevr.run.leases import Lease
 from robustclevr.run.makers import sample_maker
@@ -33,12 +37,15 @@ from robustclevr.store.parking import ParkedSample, clear_parked, park
 from robustclevr.store.receipts import Check
 
 
-def execute_shard(task: ShardTask, job: Job, on_event: OnEvent | None = None) -> Outcome:
+def execute_shard(
+    task: ShardTask | ShardOrder, job: Job, on_event: OnEvent | None = None
+) -> Outcome:
     """Make one shard in this process, with a Blender of its own.
 
     Parameters
     ----------
-    task : ShardTask
+    task : ShardTask or ShardOrder
+        An order where a worker before this one died on it.
     job : Job
     on_event : callable, optional
         Hears of every sample.
@@ -54,8 +61,9 @@ def execute_shard(task: ShardTask, job: Job, on_event: OnEvent | None = None) ->
     SetupError
         If there is no Blender.
     """
+    order = task if isinstance(task, ShardOrder) else ShardOrder(task)
     with ShardWorker(job, on_event or _ignore) as worker:
-        return worker.execute(task)
+        return worker.execute(order)
 
 
 class ShardWorker:
@@ -85,49 +93,58 @@ class ShardWorker:
     ) -> None:
         self._stack.__exit__(kind, error, trace)
 
-    def execute(self, task: ShardTask) -> Outcome:
+    def execute(self, order: ShardOrder) -> Outcome:
         """Make a shard, or finish one; see :func:`execute_shard`."""
+        task = order.task
         with _naming_samples(task):
             lease = Lease.acquire(task.split, task.shard, self._layout)
         if lease is None:
             return Outcome(task, leased=True)
         with lease:
             receipt = finished(task, self._job, Check.SHA256)
+            found = receipt is not None
             if receipt is None:
-                failures, gave_up = self._make_missing(task, lease)
-                if failures or gave_up:
+                failures, gave_up = self._make_missing(order, lease)
+                if failures or gave_up or order.skip:
                     return Outcome(task, failures=failures, gave_up=gave_up)
                 with _naming_samples(task):
                     receipt = publish(task, self._job)
             clear_parked(task.split, task.shard, self._layout)
-        self._on_event(ShardDone(task.split, task.shard, task.count))
+        self._on_event(ShardDone(task.split, task.shard, task.count, found))
         return Outcome(task, receipt)
 
     def _make_missing(
-        self, task: ShardTask, lease: Lease
+        self, order: ShardOrder, lease: Lease
     ) -> tuple[tuple[SampleFailure, ...], bool]:
         """Park every sample of a shard that is not there yet; return what failed."""
-        reuse_published(task, self._job)
-        missing = []
-        for index in task.indices:
-            sample = unpark_of(task, index, self._job)
-            if sample is None:
-                missing.append(index)
-            else:
-                size = sum(map(len, sample.members.values()))
-                self._on_event(SampleDone(task.split, index, 0.0, size, found=True))
+        task, split = order.task, self._job.split(order.task.split)
         failures: list[SampleFailure] = []
         try:
-            for made in self._maker.make(self._job.split(task.split), missing):
+            for made in self._maker.make(split, self._missing(order)):
                 if isinstance(made, SampleFailure):
                     failures.append(made)
                     self._on_event(SampleFailed(made))
                 else:
-                    self._park(made, task)
+                    self._park(_with_retries(made, order.lost), task)
                     lease.note(self._samples, time.monotonic() - self._started)
-        except GaveUpError:
+        except GaveUpError as error:
+            self._on_event(WorkerGaveUp(str(error)))
             return tuple(failures), True
         return tuple(failures), False
+
+    def _missing(self, order: ShardOrder) -> list[int]:
+        """Return the samples to make, and tell of those that are there."""
+        task = order.task
+        reuse_published(task, self._job)
+        missing = []
+        for index in task.indices:
+            sample = unpark_of(task, index, self._job)
+            if sample is not None:
+                size = sum(map(len, sample.members.values()))
+                self._on_event(SampleDone(task.split, index, 0.0, size, found=True))
+            elif index not in order.skip:
+                missing.append(index)
+        return missing
 
     def _park(self, sample: ParkedSample, task: ShardTask) -> None:
         try:
@@ -138,6 +155,13 @@ class ShardWorker:
         self._samples += 1
         seconds = sample.provenance.seconds["total"]
         self._on_event(SampleDone(task.split, sample.index, seconds, size))
+
+
+def _with_retries(sample: ParkedSample, lost: Sequence[Retry]) -> ParkedSample:
+    """Return a sample that also tells of the tries that a worker did not survive."""
+    before = tuple(retry for retry in lost if retry.sample == sample.index)
+    provenance = sample.provenance
+    return replace(sample, provenance=replace(provenance, retries=before + provenance.retries))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from robustclevr.records import from_json
+from robustclevr.records import Retry, from_json
 from robustclevr.store.atomic import disk_error, sync_dir, write_atomic
 from robustclevr.store.jsonbytes import stable_json
 from robustclevr.store.layout import PARKED_SUFFIX, Layout
@@ -34,12 +34,15 @@ class Provenance:
         As in :class:`robustclevr.records.Receipt`. [s]
     renders : int
         Cycles renders.
+    retries : tuple of Retry
+        Tries that failed before.
     """
 
     versions: Mapping[str, str]
     device: str
     seconds: Mapping[str, float]
     renders: int
+    retries: tuple[Retry, ...] = ()
 
 
 @dataclass(frozen=True)

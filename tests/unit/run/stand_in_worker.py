@@ -2,7 +2,8 @@
 
 Pixels follow from the Plan alone. What it does wrong is asked for in STAND_IN, a comma-separated
 list of ``what:index``: ``die`` (SIGKILL itself), ``exit`` (code 3), ``fail`` (a RecipeError),
-``hang``; ``slow:seconds`` delays every sample, ``no-bpy:0`` has no Blender.
+``error`` (a RenderError), ``hang``; ``slow:seconds`` delays every sample, ``no-bpy:0`` has no
+Blender. With ``once:FILE`` the file is made by the first misbehavior, and there is no second.
 """
 
 import argparse
@@ -47,7 +48,13 @@ def answer(request: dict, behavior: dict[str, str]) -> dict:
             "rss_bytes": 1,
         }
     plan, scratch = request["plan"], Path(request["scratch"])
+    if "once" in behavior and Path(behavior["once"]).exists():
+        behavior = {}
+    elif "once" in behavior and str(plan["index"]) in behavior.values():
+        Path(behavior["once"]).touch()
     misbehave(plan["index"], behavior)
+    if behavior.get("error") == str(plan["index"]):
+        return {"type": "failed", "kind": "RenderError", "message": "no light", "traceback": ""}
     if behavior.get("fail") == str(plan["index"]):
         return {
             "type": "failed",

@@ -290,7 +290,7 @@ def start(make_spec, options, tmp_path):
 
     started = []
 
-    def start(out: Path, **changes):
+    def start(out: Path, **changes) -> subprocess.Popen:
         job = tmp_path / f"job-{len(started)}.pickle"
         job.write_bytes(pickle.dumps((make_spec(), replace(options, **changes), str(out))))
         process = subprocess.Popen(
@@ -368,22 +368,40 @@ def test_a_signal_stops_cleanly(start, whole, run, tree, tmp_path, monkeypatch, 
     assert tree(tmp_path / "d") == tree(whole)
 
 
-def test_a_killed_worker_is_replaced_and_its_sample_named(start, tmp_path, monkeypatch):
+def worker_of(process):
+    return next(
+        child for child in family(process.pid) if "local_worker" in " ".join(child.cmdline())
+    )
+
+
+def test_a_killed_worker_is_replaced_and_its_sample_tried_again(
+    start, whole, tree, tmp_path, monkeypatch
+):
     monkeypatch.setenv("STAND_IN", "slow:0.5")
     process = start(tmp_path / "d")
     read_until(process, "SampleStarted(split='test', index=2)")
-    worker = next(
-        child for child in family(process.pid) if "local_worker" in " ".join(child.cmdline())
-    )
-    worker.kill()
+    worker_of(process).kill()
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "SampleRetried(split='test', retry=Retry(sample=2, attempt=1" in output
+    assert tree(tmp_path / "d") == tree(whole)
+    receipts = [json.loads(path.read_text()) for path in (tmp_path / "d/test").glob("*.receipt.*")]
+    (retry,) = [retry for receipt in receipts for retry in receipt["retries"]]
+    assert (retry["sample"], retry["attempt"]) == (2, 1)
+    assert retry["reason"].endswith("ended with SIGKILL")
+
+
+def test_a_sample_that_costs_its_workers_is_left_out_in_the_end(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("STAND_IN", "slow:0.5")
+    process = start(tmp_path / "d")
+    for _ in range(2):
+        read_until(process, "SampleStarted(split='test', index=2)")
+        worker_of(process).kill()
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "SampleFailed(failure=SampleFailure(split='test', index=2" in output
-    assert "SIGKILL" in output
-    assert "ShardDone(split='test', shard=2" in output
-    assert (tmp_path / "d/.work/test/shard-00001").is_dir() is bool(
-        dataset_status(tmp_path / "d").splits[0].parked
-    )
+    (split,) = dataset_status(tmp_path / "d").splits
+    assert (split.samples_done, split.parked) == (3, 1)
 
 
 def test_two_runs_on_one_folder_share_the_work(start, whole, tree, tmp_path, monkeypatch):

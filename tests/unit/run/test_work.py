@@ -6,13 +6,23 @@ from pathlib import Path
 import pytest
 
 from robustclevr.errors import StoreError
+from robustclevr.records import Retry
 from robustclevr.run import renderer
-from robustclevr.run.job import SampleDone, SampleFailed, SampleStarted, ShardDone
+from robustclevr.run.job import (
+    SampleDone,
+    SampleFailed,
+    SampleRetried,
+    SampleStarted,
+    ShardDone,
+    ShardOrder,
+    WorkerGaveUp,
+)
 from robustclevr.run.leases import Lease
 from robustclevr.run.shards import ShardTask
 from robustclevr.run.work import execute_shard
 from robustclevr.store.layout import Layout
 from robustclevr.store.parking import parked_indices
+from robustclevr.store.receipts import read_receipt
 from robustclevr.store.shard import ShardReader, iter_samples
 
 FIRST = ShardTask("test", 0, 0, 4)
@@ -73,25 +83,83 @@ def test_a_failed_sample_stops_no_other(job, monkeypatch):
 
 
 @pytest.mark.parametrize("index", [0, 1, 3])
-def test_a_renderer_that_dies_fails_its_sample_and_is_replaced(job, monkeypatch, index):
+def test_a_renderer_that_dies_each_time_fails_its_sample_alone(job, monkeypatch, index):
     monkeypatch.setenv("STAND_IN", f"die:{index}")
     events = []
     outcome = execute_shard(FIRST, job, events.append)
     (failure,) = outcome.failures
-    assert failure.index == index
-    assert "SIGKILL" in failure.reason
-    assert f"rendering {index}" in failure.reason
+    assert (failure.index, failure.tries) == (index, 2)
+    assert failure.reason == f"Blender was ended by SIGKILL while rendering test/00000{index}"
+    assert failure.tail == f"    rendering {index}"
+    assert "(tried 2 times); its last lines" in str(failure)
     assert len(parked_indices("test", 0, job.layout)) == 3
     assert SampleFailed(failure) in events
+    (retried,) = [event for event in events if isinstance(event, SampleRetried)]
+    assert retried.retry == Retry(index, 1, failure.reason)
+    assert retried.tail.endswith(failure.tail)
     monkeypatch.delenv("STAND_IN")
-    assert execute_shard(FIRST, job).receipt is not None
+    assert execute_shard(FIRST, job).receipt.retries == ()
 
 
-def test_three_deaths_in_a_row_and_the_worker_gives_up(job, monkeypatch):
+@pytest.mark.parametrize(
+    ("misbehavior", "reason"),
+    [
+        ("die:1", "Blender was ended by SIGKILL while rendering test/000001"),
+        ("exit:3", "Blender ended with exit code 3 while rendering test/000003"),
+        ("hang:0", "Blender did not answer within 3 s while rendering test/000000 and was ended"),
+        ("error:2", "no light"),
+    ],
+)
+def test_what_a_fresh_process_can_do_is_done_and_in_the_receipt(
+    job, monkeypatch, tmp_path, misbehavior, reason
+):
+    undisturbed = replace(job, root=tmp_path / "undisturbed")
+    execute_shard(FIRST, undisturbed)
+    monkeypatch.setenv("STAND_IN", f"{misbehavior},once:{tmp_path}/once")
+    outcome = execute_shard(FIRST, replace(job, sample_timeout_s=3.0))
+    assert outcome.failures == ()
+    index = int(misbehavior[-1])
+    assert outcome.receipt.retries == (Retry(index, 1, reason),)
+    assert read_receipt("test", 0, job.layout) == outcome.receipt
+    tars = [one.layout.tar("test", 0).read_bytes() for one in (job, undisturbed)]
+    assert tars[0] == tars[1]
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_tries_are_counted(job, monkeypatch, retries):
+    monkeypatch.setenv("STAND_IN", "error:1")
+    events = []
+    (failure,) = execute_shard(FIRST, replace(job, retries=retries), events.append).failures
+    assert failure.tries == 1 + retries
+    tries = [event.retry.attempt for event in events if isinstance(event, SampleRetried)]
+    assert tries == list(range(1, 1 + retries))
+
+
+def test_what_a_recipe_raises_is_not_tried_again(job, monkeypatch):
+    monkeypatch.setenv("STAND_IN", "fail:1")
+    events = []
+    (failure,) = execute_shard(FIRST, job, events.append).failures
+    assert failure.tries == 1
+    assert not [event for event in events if isinstance(event, SampleRetried)]
+
+
+def test_three_samples_lost_in_a_row_and_the_worker_gives_up(job, monkeypatch):
     monkeypatch.setenv("STAND_IN", "die:all")
-    outcome = execute_shard(FIRST, job)
+    events = []
+    outcome = execute_shard(FIRST, job, events.append)
     assert outcome.gave_up
     assert [failure.index for failure in outcome.failures] == [0, 1, 2]
+    (gave_up,) = [event for event in events if isinstance(event, WorkerGaveUp)]
+    assert "died on 3 samples in a row" in gave_up.reason
+
+
+def test_an_order_knows_of_the_tries_before_it_and_leaves_samples_out(job):
+    lost = (Retry(1, 1, "the worker process that made it ended with SIGKILL"),)
+    outcome = execute_shard(ShardOrder(FIRST, lost, skip=(2,)), job)
+    assert outcome.receipt is None
+    assert outcome.failures == ()
+    assert parked_indices("test", 0, job.layout) == (0, 1, 3)
+    assert execute_shard(FIRST, job).receipt.retries == lost
 
 
 def test_resumed_shard_has_the_bytes_of_an_undisturbed_one(job, monkeypatch, tmp_path):
@@ -140,7 +208,7 @@ def test_a_finished_shard_is_left_alone(job):
     stamp = job.layout.tar("test", 0).stat().st_mtime_ns
     events = []
     assert execute_shard(FIRST, job, events.append).receipt is not None
-    assert events == [ShardDone("test", 0, 4)]
+    assert events == [ShardDone("test", 0, 4, found=True)]
     assert job.layout.tar("test", 0).stat().st_mtime_ns == stamp
 
 
