@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from robustclevr.blender import passes, session
 from robustclevr.blender.compositor import Compositor
+from robustclevr.blender.devices import take_device
 from robustclevr.blender.images import read_exr
 from robustclevr.blender.scene import Stage, build_scene
 from robustclevr.blender.scene_context import apply_scene_steps
@@ -39,15 +40,29 @@ class SampleRenderer:
     threads : int
         Processor threads, >= 1.
     device : str
-        ``cpu`` or ``auto``.
+        One of ``robustclevr.records.device.DEVICES``.
+    gpu_id : str or None
+        Cycles' id of the one GPU that may be used; None takes the first.
     """
 
-    def __init__(self, recipes: Mapping[str, LoadedRecipe], *, threads: int, device: str) -> None:
+    def __init__(
+        self,
+        recipes: Mapping[str, LoadedRecipe],
+        *,
+        threads: int,
+        device: str,
+        gpu_id: str | None = None,
+    ) -> None:
         self._recipes = recipes
         self._threads = threads
         self._renders = SceneRenders()
         session.reset()
-        self.device = session.choose_device(device)
+        self.choice, self.survey = take_device(device, gpu_id)
+
+    @property
+    def device(self) -> str:
+        """What renders: ``cpu``, or a back end and the GPU's name."""
+        return self.choice.label
 
     def render(self, plan: Plan, scratch: Path) -> Reply:
         """Render one sample.

@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from robustclevr.errors import RenderError, SetupError
+from robustclevr.errors import RenderError
 from robustclevr.records import RenderSettings
 
 FILTER_GLOSSY = 2.0
@@ -19,52 +19,6 @@ FILTER_GLOSSY = 2.0
 
 TRANSPARENT_BOUNCES = 8
 """Transparent min and max bounces of clevr-dataset-gen's render_images.py."""
-
-GPU_BACKENDS = ("OPTIX", "CUDA", "HIP", "METAL", "ONEAPI")
-"""Cycles' GPU back ends in the order in which ``auto`` tries them."""
-
-DEVICES = ("cpu", "auto")
-
-
-def choose_device(wanted: str) -> str:
-    """Make Cycles ready for a device and say which one it is.
-
-    Parameters
-    ----------
-    wanted : str
-        ``cpu``, or ``auto``: the first GPU back end that has a device, else the processor.
-
-    Returns
-    -------
-    str
-        ``cpu``, or the back end and the device's name, such as ``optix (NVIDIA H200)``.
-
-    Raises
-    ------
-    SetupError
-        If ``wanted`` is another word.
-    """
-    if wanted not in DEVICES:
-        raise SetupError(f"device '{wanted}' is not known here; allowed: {', '.join(DEVICES)}")
-    return "cpu" if wanted == "cpu" else (_enable_gpu() or "cpu")
-
-
-def _enable_gpu() -> str | None:
-    context: Any = bpy.context
-    preferences = context.preferences.addons["cycles"].preferences
-    for backend in GPU_BACKENDS:
-        try:
-            preferences.compute_device_type = backend
-        except TypeError:  # this build of Blender lacks the back end
-            continue
-        preferences.refresh_devices()
-        found = [device for device in preferences.devices if device.type == backend]
-        for device in preferences.devices:
-            device.use = device in found[:1]
-        if found:
-            return f"{backend.lower()} ({found[0].name})"
-    preferences.compute_device_type = "NONE"
-    return None
 
 
 def reset() -> Any:
@@ -83,7 +37,7 @@ def configure(scene: Any, settings: RenderSettings, *, threads: int, device: str
     threads : int
         Processor threads, >= 1; they do not change pixels.
     device : str
-        What :func:`choose_device` returned.
+        ``cpu``, or anything else for the GPU that :mod:`robustclevr.blender.devices` switched on.
     """
     _configure_output(scene, settings, threads=threads)
     _configure_cycles(scene, settings, device=device)

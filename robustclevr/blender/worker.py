@@ -1,10 +1,11 @@
 """The Blender process' side of the pipe: one JSON request a line in, one JSON reply a line out.
 
-Requests are ``setup`` (recipes, threads, device), ``render`` (a Plan and a folder), ``composite``
-(a picture's pixels in a ``.npy`` file, the images to make of it, and a folder; no scene) and
-``quit``; replies are ``ready``, ``rendered``, ``composited`` and, for anything that went wrong,
-``failed`` with the error's kind and message. After a failure the process stays usable. Nothing
-heavy is imported before ``setup``, so an interpreter that lacks Blender or numpy can say so.
+Requests are ``setup`` (recipes, threads, device, and which GPU), ``render`` (a Plan and a folder),
+``composite`` (a picture's pixels in a ``.npy`` file, the images to make of it, and a folder; no
+scene) and ``quit``; replies are ``ready``, ``rendered``, ``composited`` and, for anything that went
+wrong, ``failed`` with the error's kind and message. After a failure the process stays usable.
+Nothing heavy is imported before ``setup``, so an interpreter that lacks Blender or numpy can say
+so.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ class Worker:
 
             from robustclevr.blender.sample import SampleRenderer
             from robustclevr.recipe import load_recipe
+            from robustclevr.records import to_json
         except ImportError as error:
             raise SetupError(
                 f"{sys.executable} (Python {platform.python_version()}) cannot import Blender: "
@@ -94,6 +96,7 @@ class Worker:
             self._recipes,
             threads=request["threads"],
             device=request["device"],
+            gpu_id=request.get("gpu"),
         )
         versions = {
             "blender": ".".join(str(part) for part in bpy.app.version),
@@ -104,6 +107,8 @@ class Worker:
             "type": "ready",
             "versions": versions,
             "device": self._renderer.device,
+            "why": self._renderer.choice.why,
+            "survey": to_json(self._renderer.survey),
             "seconds": time.perf_counter() - start,
         }
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from robustclevr.errors import RenderError, SetupError
+from robustclevr.errors import RenderError
 from robustclevr.records import RenderSettings
 
 pytestmark = pytest.mark.blender
@@ -13,18 +13,6 @@ def session():
     from robustclevr.blender import session
 
     return session
-
-
-def test_unknown_device_is_an_error_that_says_what_is_allowed(session):
-    with pytest.raises(SetupError, match=r"device 'gpu'.*cpu, auto"):
-        session.choose_device("gpu")
-
-
-def test_cpu_is_cpu_and_auto_names_what_it_found(session):
-    session.reset()
-    assert session.choose_device("cpu") == "cpu"
-    found = session.choose_device("auto")
-    assert found == "cpu" or found.split(" (")[0].upper() in session.GPU_BACKENDS
 
 
 def test_reset_leaves_nothing_behind(session):
