@@ -11,10 +11,8 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,7 +20,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-import robustclevr
 from robustclevr.errors import (
     RecipeError,
     RendererLostError,
@@ -33,13 +30,26 @@ from robustclevr.errors import (
     StoreError,
 )
 from robustclevr.records import ImagePlan, LinearImage, Plan, Render, RenderSettings, to_json
-from robustclevr.run.pipes import LinePipe, PipeClosedError
+from robustclevr.run.pipes import PipeClosedError
 from robustclevr.run.rendered import read_images, read_render
+from robustclevr.run.renderer_command import (
+    INSTALL_LINE,
+    RendererCommand,
+    RendererSetup,
+    missing_bpy,
+    start,
+)
 from robustclevr.run.renderer_log import RendererLog
 from robustclevr.run.scratch import make_scratch
 from robustclevr.run.shards import sample_name
 
-INSTALL_LINE = 'pip install "robustclevr[blender]"'
+__all__ = [
+    "INSTALL_LINE",
+    "BlenderProcess",
+    "RendererCommand",
+    "RendererSetup",
+    "hung_after_s",
+]
 
 _START_TIMEOUT_S = 300.0  # chosen: a cold start from a network disk takes tens of seconds
 _QUIT_TIMEOUT_S = 5.0
@@ -52,58 +62,6 @@ _ERRORS: Mapping[str, type[RobustClevrError]] = {
     kind.__name__: kind
     for kind in (RecipeError, RenderError, SamplingError, SetupError, StoreError)
 }
-
-
-@dataclass(frozen=True)
-class RendererCommand:
-    """How a Blender process is started.
-
-    Attributes
-    ----------
-    python : str
-        Interpreter that can ``import bpy``; this one by default.
-    blender : str or None
-        A Blender application; used instead of ``python`` where given.
-    bootstrap : str
-        The script that speaks the protocol.
-    """
-
-    python: str = sys.executable
-    blender: str | None = None
-    bootstrap: str = str(Path(robustclevr.__file__).parent / "blender" / "bootstrap.py")
-
-    def arguments(self, in_fd: int, out_fd: int) -> list[str]:
-        """Return the command line."""
-        pipes = ["--in-fd", str(in_fd), "--out-fd", str(out_fd)]
-        if self.blender is None:
-            return [self.python, self.bootstrap, *pipes]
-        options = ["--background", "--factory-startup", "--python", self.bootstrap]
-        return [self.blender, *options, "--", *pipes]
-
-    @property
-    def program(self) -> str:
-        """What is executed."""
-        return self.python if self.blender is None else self.blender
-
-
-@dataclass(frozen=True)
-class RendererSetup:
-    """What a Blender process is told before its first sample; may be pickled.
-
-    Attributes
-    ----------
-    command : RendererCommand
-    recipes : tuple of (str, bool)
-        Path of each recipe file, and whether it is shipped.
-    threads : int
-    device : str
-        ``auto``, ``cpu``, ``cuda``, …
-    """
-
-    recipes: tuple[tuple[str, bool], ...]
-    threads: int = 1
-    device: str = "auto"
-    command: RendererCommand = field(default_factory=RendererCommand)
 
 
 def hung_after_s(settings: RenderSettings, renders: int) -> float:
@@ -143,7 +101,7 @@ class BlenderProcess:
         self._log = RendererLog(self._scratch / "renderer.log")
         started = time.monotonic()
         try:
-            self._process, self._pipe = _spawn(setup.command, self._log, self._scratch)
+            self._process, self._pipe = start(setup.command, self._log, self._scratch)
         except BaseException:
             self._discard()
             raise
@@ -339,45 +297,6 @@ class BlenderProcess:
         if self._scratch.is_dir():
             self._log.close()
             shutil.rmtree(self._scratch, ignore_errors=True)
-
-
-def missing_bpy(command: RendererCommand) -> SetupError:
-    """Return the error for an interpreter without bpy."""
-    return SetupError(
-        f"{command.program} has no Blender: bpy cannot be imported; install it with:\n"
-        f"    {INSTALL_LINE}\n"
-        "or name another one with --blender-python PATH or --blender PATH"
-    )
-
-
-def _spawn(
-    command: RendererCommand, log: RendererLog, scratch: Path
-) -> tuple[subprocess.Popen[bytes], LinePipe]:
-    child_in, our_out = os.pipe()
-    our_in, child_out = os.pipe()
-    try:
-        process = subprocess.Popen(
-            command.arguments(child_in, child_out),
-            pass_fds=(child_in, child_out),
-            # Blender leaves an empty folder for temporary files behind; this one is removed.
-            env={**os.environ, "TMPDIR": str(scratch)},
-            stdin=subprocess.DEVNULL,
-            stdout=log.fileno(),
-            stderr=log.fileno(),
-            # Ctrl-C in a terminal goes to a whole process group; we end Blender ourselves.
-            start_new_session=True,
-        )
-    except OSError as error:
-        os.close(our_in)
-        os.close(our_out)
-        raise SetupError(
-            f"cannot start {command.program}: {error.strerror}; name an interpreter that has bpy "
-            "with --blender-python PATH, or a Blender application with --blender PATH"
-        ) from error
-    finally:
-        os.close(child_in)
-        os.close(child_out)
-    return process, LinePipe(our_in, our_out)
 
 
 def _failure(reply: Mapping[str, Any]) -> RobustClevrError:
