@@ -45,10 +45,10 @@ def progress() -> Iterator[OnEvent]:
 
 
 @contextmanager
-def counting(total: int) -> Iterator[Callable[[int], None]]:
-    """Yield the function that hears how many more of ``total`` samples are done."""
+def counting(total: int, noun: str = "samples") -> Iterator[Callable[[int], None]]:
+    """Yield the function that hears how many more of ``total`` things are done."""
     if sys.stderr.isatty():
-        with click.progressbar(length=total, label="samples", file=sys.stderr) as bar:
+        with click.progressbar(length=total, label=noun, file=sys.stderr) as bar:
             yield bar.update
         return
     lines = _Every(_LINE_EVERY_S)
@@ -58,7 +58,7 @@ def counting(total: int) -> Iterator[Callable[[int], None]]:
         nonlocal done
         done += more
         if lines.due():
-            click.echo(f"{done} of {total} samples", err=True)
+            click.echo(f"{done} of {total} {noun}", err=True)
 
     yield count
 
@@ -167,7 +167,7 @@ class Lines:
 def _notice(event: Event) -> str:
     """Return what is said of an event beside the count, or nothing."""
     from robustclevr.cli.words import duration, plural, size
-    from robustclevr.run.job import LongRun, RunStarted, SampleFailed, ShardBroken
+    from robustclevr.run.job import LongRun, Notice, RunStarted, SampleFailed, ShardBroken
 
     if isinstance(event, RunStarted) and event.shards_done < event.shards:
         left = event.samples - event.samples_done
@@ -178,6 +178,8 @@ def _notice(event: Event) -> str:
     if isinstance(event, SampleFailed):
         # The whole reason stands in the report at the end of the run.
         return f"failed: {str(event.failure).splitlines()[0]}"
+    if isinstance(event, Notice):
+        return event.text
     if isinstance(event, LongRun):
         return (
             f"this will take about {duration(event.seconds)} and {size(event.size_bytes)}; "

@@ -235,6 +235,13 @@ class WorkerGaveUp:
 
 
 @dataclass(frozen=True)
+class Notice:
+    """What a back end has to say of itself: which cluster, which job, what it lost; one line."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class LongRun:
     """The run will take more than an hour; from the first measured sample.
 
@@ -262,6 +269,7 @@ Event = (
     | SampleFailed
     | ShardDone
     | WorkerGaveUp
+    | Notice
     | LongRun
 )
 OnEvent = Callable[[Event], None]
