@@ -6,10 +6,12 @@ what became of the shard, and events what a progress display needs.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from robustclevr.errors import RobustClevrError
 from robustclevr.records import Receipt, Retry
 from robustclevr.run.blender_process import RendererSetup
 from robustclevr.run.shards import ShardTask, sample_name
@@ -291,3 +293,11 @@ class Fatal:
     kind: str
     message: str
     notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(cls, error: Exception) -> Fatal:
+        """Return what is sent of an error; one that is not ours is a bug, with its traceback."""
+        if isinstance(error, RobustClevrError):
+            return cls(type(error).__name__, str(error), tuple(getattr(error, "__notes__", ())))
+        message = f"internal error in a worker: {type(error).__name__}: {error}"
+        return cls("", message, ("".join(traceback.format_exception(error)),))

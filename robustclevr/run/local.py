@@ -14,15 +14,15 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from types import FrameType
 
 import robustclevr.errors
 from robustclevr.errors import Problem, RobustClevrError, SpecError
 from robustclevr.records import Retry
+from robustclevr.run.interrupts import terminate_like_interrupt
 from robustclevr.run.job import (
     Fatal,
     Job,
@@ -89,7 +89,7 @@ def run_local(
         On SIGINT and SIGTERM, after all workers have ended.
     """
     pool = _Pool(tasks, job, on_event)
-    with _terminate_like_interrupt():
+    with terminate_like_interrupt():
         try:
             pool.run(workers)
         finally:
@@ -265,21 +265,3 @@ def _exit_text(code: int) -> str:
         with contextlib.suppress(ValueError):
             return signal.Signals(-code).name
     return f"exit code {code}"
-
-
-@contextlib.contextmanager
-def _terminate_like_interrupt() -> Iterator[None]:
-    """Within the block SIGTERM stops as Ctrl-C does; without effect outside the main thread."""
-
-    def interrupt(_signum: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

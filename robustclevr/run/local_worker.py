@@ -7,11 +7,9 @@ import ctypes
 import os
 import signal
 import sys
-import traceback
 from multiprocessing.connection import Connection
 from types import FrameType
 
-from robustclevr.errors import RobustClevrError
 from robustclevr.run.job import Fatal
 from robustclevr.run.work import ShardWorker
 
@@ -40,14 +38,10 @@ def main(descriptor: int, parent: int) -> None:
             with ShardWorker(pipe.recv(), pipe.send) as worker:
                 while (order := pipe.recv()) is not None:
                     pipe.send(worker.execute(order))
-        except RobustClevrError as error:
-            notes = tuple(getattr(error, "__notes__", ()))
-            pipe.send(Fatal(type(error).__name__, str(error), notes))
         except (BrokenPipeError, EOFError):
             raise
         except Exception as error:  # noqa: BLE001 - the parent reports it, with its traceback
-            message = f"internal error in a worker: {type(error).__name__}: {error}"
-            pipe.send(Fatal("", message, (traceback.format_exc(),)))
+            pipe.send(Fatal.of(error))
         finally:
             # We end anyway; a late signal must not interrupt the interpreter's own clearing up.
             signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -156,8 +155,5 @@ def serve(descriptor: int, parent: int) -> None:
 def _attempt(function: Callable[[Any], Any], task: Any) -> Any:
     try:
         return function(task)
-    except RobustClevrError as error:
-        return Fatal(type(error).__name__, str(error), tuple(getattr(error, "__notes__", ())))
     except Exception as error:  # noqa: BLE001 - the parent reports it, with its traceback
-        message = f"internal error in a worker: {type(error).__name__}: {error}"
-        return Fatal("", message, (traceback.format_exc(),))
+        return Fatal.of(error)
