@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import faulthandler
 import importlib.util
 import os
 import signal
@@ -27,6 +28,8 @@ def main() -> None:
     parser.add_argument("--out-fd", type=int, required=True)
     options = parser.parse_args(own_arguments)
     _die_with_parent()
+    # Whoever waits in vain asks with it where we are; the answer names a recipe's file and line.
+    faulthandler.register(signal.SIGUSR2)
     _make_importable()
 
     from robustclevr.blender import worker

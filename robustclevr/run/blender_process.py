@@ -30,6 +30,7 @@ from robustclevr.errors import (
     StoreError,
 )
 from robustclevr.records import ImagePlan, LinearImage, Plan, Render, RenderSettings, to_json
+from robustclevr.run.memory import MemoryGuard
 from robustclevr.run.pipes import PipeClosedError
 from robustclevr.run.rendered import read_images, read_render
 from robustclevr.run.renderer_command import (
@@ -53,6 +54,7 @@ __all__ = [
 
 _START_TIMEOUT_S = 300.0  # chosen: a cold start from a network disk takes tens of seconds
 _QUIT_TIMEOUT_S = 5.0
+_STACK_WAIT_S = 0.5  # chosen: a stack is written in milliseconds
 _BASE_TIMEOUT_S = 600.0
 # A fiftieth of what two CPU cores reach on a scene of 8 objects (39 million in 40 to 55 s,
 # measured on bpy 4.5): slower than this is hung.
@@ -105,6 +107,7 @@ class BlenderProcess:
         except BaseException:
             self._discard()
             raise
+        self._guard = MemoryGuard(self._process, setup.limit_bytes())
         try:
             ready = self._greet()
         except BaseException:
@@ -152,6 +155,7 @@ class BlenderProcess:
         limit_s = self._timeout_s or hung_after_s(plan.settings, len(plan.renders))
         # Also set before sending: a process that died idle is noticed by collect, by name.
         self._in_flight = (plan, folder, limit_s)
+        self._log.mark()
         request = {"type": "render", "plan": to_json(plan), "scratch": str(folder)}
         with contextlib.suppress(PipeClosedError):
             self._pipe.send(request)
@@ -212,6 +216,7 @@ class BlenderProcess:
         if self._in_flight is not None:
             raise RenderError("one sample is in flight already: collect it first")
         folder = self._new_folder()
+        self._log.mark()
         try:
             np.save(folder / "picture.npy", pixels, allow_pickle=False)
             request = {
@@ -244,6 +249,7 @@ class BlenderProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._guard.stop()
         self._pipe.close()
         self._discard()
 
@@ -255,8 +261,6 @@ class BlenderProcess:
     def _finish(self, folder: Path) -> None:
         self.rendered += 1
         shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            self._log.trim()
 
     def _greet(self) -> dict[str, Any]:
         request = {
@@ -275,13 +279,27 @@ class BlenderProcess:
         except PipeClosedError:
             raise self._death(doing) from None
         except TimeoutError:
-            tail = self._log.tail()
-            self.kill()
-            reason = f"Blender did not answer within {limit_s:g} s while {doing} and was ended"
-            raise RendererLostError(reason, tail) from None
+            raise self._hang(limit_s, doing) from None
+        line = self._log.distrust()
         if reply.get("type") == "failed":
             raise _failure(reply)
+        if line:
+            tail = self._log.tail()
+            self.kill()
+            raise RendererLostError(f"Blender reported an error while {doing}: {line}", tail)
         return reply
+
+    def _hang(self, limit_s: float, doing: str) -> RendererLostError:
+        """End a process that does not answer; say where it was."""
+        tail = self._log.tail()
+        self._log.mark()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, signal.SIGUSR2)  # see blender/bootstrap.py
+        time.sleep(_STACK_WAIT_S)
+        frames = self._log.frames()
+        self.kill()
+        reason = f"Blender did not answer within {limit_s:g} s while {doing} and was ended"
+        return RendererLostError(reason, f"{tail}\n    it was at\n{frames}" if frames else tail)
 
     def _death(self, doing: str) -> RobustClevrError:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -290,8 +308,10 @@ class BlenderProcess:
         self.kill()
         if "No module named 'bpy'" in tail:
             return missing_bpy(self.setup.command)
-        reason = _exit_reason(self._process.returncode)
-        return RendererLostError(f"Blender {reason} while {doing}", tail)
+        code = self._process.returncode
+        cause = self._guard.explain(code)
+        reason = f"Blender {exit_reason(code)} while {doing}"
+        return RendererLostError(f"{reason}: {cause}" if cause else reason, tail)
 
     def _discard(self) -> None:
         if self._scratch.is_dir():
@@ -307,7 +327,8 @@ def _failure(reply: Mapping[str, Any]) -> RobustClevrError:
     return error
 
 
-def _exit_reason(code: int | None) -> str:
+def exit_reason(code: int | None) -> str:
+    """Return how a process ended, for a sentence about it."""
     if code is not None and code < 0:
         names: Sequence[int] = [item.value for item in signal.Signals]
         name = signal.Signals(-code).name if -code in names else f"signal {-code}"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import robustclevr
 from robustclevr.errors import SetupError
+from robustclevr.run.memory import fair_limit_bytes
 from robustclevr.run.pipes import LinePipe
 from robustclevr.run.renderer_log import RendererLog
 
@@ -60,12 +61,22 @@ class RendererSetup:
     threads : int
     device : str
         ``auto``, ``cpu``, ``cuda``, …
+    command : RendererCommand
+    memory_limit_bytes : int or None
+        Resident memory at which the process is ended. None: its share of this machine's, by cores.
     """
 
     recipes: tuple[tuple[str, bool], ...]
     threads: int = 1
     device: str = "auto"
     command: RendererCommand = field(default_factory=RendererCommand)
+    memory_limit_bytes: int | None = None
+
+    def limit_bytes(self) -> int:
+        """Return the limit on resident memory, on the machine that asks."""
+        if self.memory_limit_bytes is not None:
+            return self.memory_limit_bytes
+        return fair_limit_bytes(min(1.0, self.threads / len(os.sched_getaffinity(0))))
 
 
 def missing_bpy(command: RendererCommand) -> SetupError:

@@ -2,11 +2,13 @@
 
 Pixels follow from the Plan alone. What it does wrong is asked for in STAND_IN, a comma-separated
 list of ``what:index``: ``die`` (SIGKILL itself), ``exit`` (code 3), ``fail`` (a RecipeError),
-``error`` (a RenderError), ``hang``; ``slow:seconds`` delays every sample, ``no-bpy:0`` has no
+``error`` (a RenderError), ``print`` (an error, and goes on), ``eat`` (memory, without end),
+``hang``; ``slow:seconds`` delays every sample, ``no-bpy:0`` has no
 Blender. With ``once:FILE`` the file is made by the first misbehavior, and there is no second.
 """
 
 import argparse
+import faulthandler
 import hashlib
 import json
 import os
@@ -22,6 +24,7 @@ def main() -> None:
     parser.add_argument("--in-fd", type=int, required=True)
     parser.add_argument("--out-fd", type=int, required=True)
     options = parser.parse_args()
+    faulthandler.register(signal.SIGUSR2)
     behavior = dict(
         item.split(":", 1) for item in os.environ.get("STAND_IN", "").split(",") if item
     )
@@ -72,6 +75,13 @@ def misbehave(index: int, behavior: dict[str, str]) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if behavior.get("exit") == str(index):
         os._exit(3)
+    if behavior.get("print") == str(index):
+        os.write(2, b"Error: no such texture\nWarning: it will be pink\n")
+    if behavior.get("eat") == str(index):
+        eaten = []
+        while True:
+            eaten.append(bytearray(os.urandom(1 << 20)) * 16)
+            time.sleep(0.01)
     if behavior.get("hang") == str(index):
         time.sleep(3600)
 

@@ -1,12 +1,14 @@
+import re
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
-from robustclevr.errors import RecipeError, RenderError, SetupError
+from robustclevr.errors import RecipeError, RendererLostError, RenderError, SetupError
 from robustclevr.run.blender_process import (
     BlenderProcess,
     RendererCommand,
@@ -73,9 +75,35 @@ def test_a_hung_renderer_is_ended(stand_in, plans, monkeypatch):
     monkeypatch.setenv("STAND_IN", "hang:0")
     with BlenderProcess(stand_in, timeout_s=0.5) as process:
         pid = process.pid
-        with pytest.raises(RenderError, match=r"not answer within 0\.5 s"):
+        with pytest.raises(RendererLostError, match=r"not answer within 0\.5 s") as caught:
             process.render(plans[0])
+    assert re.search(r"it was at\n +File .*stand_in_worker\.py.* in misbehave", caught.value.tail)
     assert not psutil.pid_exists(pid)
+
+
+def test_one_that_reports_an_error_and_goes_on_is_not_trusted(stand_in, plans, monkeypatch):
+    monkeypatch.setenv("STAND_IN", "print:1")
+    with BlenderProcess(stand_in) as process:
+        process.render(plans[0])
+        with pytest.raises(RendererLostError) as caught:
+            process.render(plans[1])
+        assert not process.alive
+    assert caught.value.reason == (
+        "Blender reported an error while rendering test/000001: Error: no such texture"
+    )
+    assert "it will be pink" in caught.value.tail
+
+
+def test_one_that_eats_memory_is_ended_within_its_limit(stand_in, plans, monkeypatch):
+    monkeypatch.setenv("STAND_IN", "eat:1")
+    with BlenderProcess(replace(stand_in, memory_limit_bytes=300 << 20)) as process:
+        process.render(plans[0])
+        with pytest.raises(
+            RendererLostError,
+            match=r"SIGKILL while rendering test/000001: it took 0\.\d GiB of memory and may "
+            r"take 0\.3; --memory-limit",
+        ):
+            process.render(plans[1])
 
 
 def test_a_failure_leaves_the_process_usable(stand_in, plans, monkeypatch):
