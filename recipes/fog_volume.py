@@ -1,9 +1,10 @@
 """Fog volume: the air over the floor scatters light; rendered as a volume.
 
 Along a path of length d the share exp(-density * d) of the light comes through, and the lamps
-shine into the fog: things far away fade, lamps get halos, shadows become shafts. The fog fills a
-box around scene, lamps and camera, and not all of space, through which no sun would reach the
-floor.
+shine into the fog: things far away fade, lamps get halos, shadows become shafts. The fog fills the
+room up to the top of CLEVR's wall, and not all of space, through which no sun would reach the
+floor. It must hold every surface: a path that leaves the fog and meets one takes its next random
+numbers from elsewhere, and the thinnest fog would change the noise of the whole image.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from robustclevr.recipe import Parameter, Recipe
 if TYPE_CHECKING:
     from robustclevr.blender.scene_context import SceneContext
 
-HALF_SIDE, BOTTOM, TOP = 14.0, -1.0, 8.0
-"""Of the box of fog: holds CLEVR's floor in view, its lamps and its camera. [m]"""
+HALF_SIDE, BOTTOM, TOP = 36.0, -1.0, 24.0
+"""Of the box of fog: holds CLEVR's floor and wall, which reach 33 m to the side and 23.2 m up,
+its lamps and its camera. [m]"""
+
+BOUNCES = 4
+"""How often light scatters in the fog; chosen: with fewer, dense fog is dark."""
 
 RECIPE = Recipe(
     id="fog_volume",
@@ -27,12 +32,12 @@ RECIPE = Recipe(
         Parameter(
             name="density",
             clean=0.0,
-            worst=0.08,
+            worst=0.06,
             low=0.0,
             high=1.0,
             unit="1/m",
-            source="worst: chosen, two fifths of the light reach CLEVR's camera from the middle of "
-            "the floor, 11 m away; high: chosen, nothing is seen",
+            source="worst: chosen, half of the light reaches CLEVR's camera from the middle of the "
+            "floor, 11 m away; high: chosen, nothing is seen",
             summary="share of light that is scattered, per meter of its path",
         ),
         Parameter(
@@ -62,4 +67,4 @@ def build(context: SceneContext) -> None:
     corners = [(x, y, z) for x in sides for y in sides for z in heights]
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     context.add_mesh("fog", corners, faces, material)
-    context.stage.scene.cycles.volume_bounces = 2  # chosen: without any, dense fog is dark
+    context.stage.scene.cycles.volume_bounces = BOUNCES

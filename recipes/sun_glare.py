@@ -4,7 +4,8 @@ It shines towards the camera, so that shadows fall forwards and surfaces gleam, 
 scatters part of it over the whole image. The veil follows the glare formula of Stiles and
 Holladay (CIE 1939): 10 E / theta**2, theta degrees away from the sun, where E is what the lens
 receives; within the sun's own half degree it is flat. The sun is a small lamp in front of CLEVR's
-wall and not infinitely far, or the wall would hide it.
+wall and not infinitely far, or the wall would hide it. Lamp and veil are exposed apart from the
+scene's own lights, so that a faint sun changes an image faintly: the render costs twice its time.
 """
 
 from __future__ import annotations
@@ -83,12 +84,13 @@ def build(context: SceneContext) -> None:
     scale = lens.sensor_width / lens.lens / max(context.height, context.width)
     across = scale * context.width * (context.number("x") - 0.5)
     above = scale * context.height * (0.5 - context.number("y"))
-    _add_lamp(context, (across * right + above * up + forward).normalized())
+    lamp = _add_lamp(context, (across * right + above * up + forward).normalized())
     length = math.hypot(across, above, 1.0)
-    _add_veil(context, (across / length, above / length, 1.0 / length))
+    veil = _add_veil(context, (across / length, above / length, 1.0 / length))
+    context.expose_apart(lamp, veil)
 
 
-def _add_lamp(context: SceneContext, direction: object) -> None:
+def _add_lamp(context: SceneContext, direction: object) -> bpy.types.Object:
     import bpy
 
     data: bpy.types.Light = bpy.data.lights.new("sun in view", "POINT")
@@ -98,9 +100,10 @@ def _add_lamp(context: SceneContext, direction: object) -> None:
     lamp.location = context.stage.camera.matrix_world.translation + LAMP_DISTANCE * direction
     lamp.visible_camera = False  # the veil has the sun's disk
     context.stage.scene.collection.objects.link(lamp)
+    return lamp
 
 
-def _add_veil(context: SceneContext, toward: tuple[float, float, float]) -> None:
+def _add_veil(context: SceneContext, toward: tuple[float, float, float]) -> bpy.types.Object:
     """Put a glowing sheet before the lens that only the camera sees, and that hides nothing."""
     material, nodes = context.new_material("veil")
     # Camera space here: x right, y up, z forward.
@@ -121,10 +124,11 @@ def _add_veil(context: SceneContext, toward: tuple[float, float, float]) -> None
     nodes.tree.links.new(glow.outputs[0], both.inputs[0])
     nodes.tree.links.new(clear.outputs[0], both.inputs[1])
     nodes.add("ShaderNodeOutputMaterial", Surface=both.outputs[0])
-    sheet = context.add_mesh("veil", _corners(context), [(0, 1, 2, 3)], material)
+    sheet: bpy.types.Object = context.add_mesh("veil", _corners(context), [(0, 1, 2, 3)], material)
     sheet.parent = context.stage.camera
     for rays in ("diffuse", "glossy", "transmission", "volume_scatter", "shadow"):
         setattr(sheet, f"visible_{rays}", False)
+    return sheet
 
 
 def _corners(context: SceneContext) -> list[tuple[float, float, float]]:

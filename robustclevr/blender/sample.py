@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from robustclevr.blender import passes, session
 from robustclevr.blender.compositor import Compositor
 from robustclevr.blender.devices import take_device
+from robustclevr.blender.exposures import expose
 from robustclevr.blender.images import read_exr
 from robustclevr.blender.scene import Stage, build_scene
 from robustclevr.blender.scene_context import apply_scene_steps
@@ -120,7 +121,7 @@ class SampleRenderer:
         exr = scratch.parent / f"{scratch.name}-render-{plan.renders.index(entry)}.exr"
         self._renders.keep(entry, exr)
         with clock.time("cycles"):
-            session.render_to(stage.scene, exr)
+            expose(stage, exr)
         _check_image(read_exr(exr), plan)
         if not entry.steps:
             with clock.time("labels"):

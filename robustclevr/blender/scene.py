@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -44,6 +44,9 @@ class Stage:
         In the record's order; element i - 1 has pass index i.
     lights : mapping of str to bpy.types.Object
         By the record's names.
+    apart : list of bpy.types.Object
+        Lights, and things that glow, that recipes added and that light the scene in an exposure
+        of their own: ``robustclevr.blender.exposures``.
     """
 
     scene: Any
@@ -51,6 +54,7 @@ class Stage:
     ground: Any
     objects: tuple[Any, ...]
     lights: Mapping[str, Any]
+    apart: list[Any] = field(default_factory=list)
 
 
 def build_scene(scene: Any, record: Scene) -> Stage:

@@ -90,6 +90,20 @@ class SceneContext:
         self.stage.scene.collection.objects.link(thing)
         return thing
 
+    def expose_apart(self, *things: Any) -> None:
+        """Let lights, or things that glow, shine in an exposure of their own.
+
+        Light adds up, so the image is the one of a single exposure. But one more light among
+        the others would change which of them Cycles samples where, and with that the noise of
+        the whole image, however faint it is; apart, it leaves the others' noise as it was.
+
+        Parameters
+        ----------
+        *things : bpy.types.Object
+            Must hide nothing and throw no shadow, as the others' light does not meet them.
+        """
+        self.stage.apart.extend(things)
+
     def expose_moving(self, thing: Any, path: Sequence[float], roll_rad: float = 0.0) -> None:
         """Let something move evenly while the shutter is open.
 

@@ -38,10 +38,10 @@ _IMAGE_GRID = tuple((k / 32) ** 2 for k in range(33))
 """Fractions of the way where a recipe is measured. Chosen: dense near clean, where many
 corruptions degrade fastest, so that a hundredth of the severity is known too."""
 
-_SCENE_GRID = tuple((k / 8) ** 1.5 for k in range(9))
+_SCENE_GRID = tuple((k / 10) ** 2 for k in range(11))
 """The same for a recipe that costs a render at every point."""
 
-_EVEN, _NEAR_CLEAN = 21, 5
+_IMAGE_LOOK, _SCENE_LOOK = (21, 5), (11, 3)
 """Points of the second, finer look: even severities, and those of the grid nearest to clean."""
 
 _SHEET_SCENES, _SHEET_STEP = 3, 2
@@ -228,7 +228,10 @@ class _Rig:
         first = replace(self, options=replace(self.options, scenes=1), pictures={}, cost_ms={})
         coarse = {name: _grid(self.recipes[name].recipe) for name in names}
         found = first.measure(FIT, coarse, lambda _: None)
-        return {name: _refined(coarse[name], fit_curve(found[name], name)) for name in names}
+        return {
+            name: _refined(self.recipes[name].recipe, fit_curve(found[name], name))
+            for name in names
+        }
 
     def measure(
         self, part: str, levels: Mapping[str, tuple[float, ...]], on_scene: Callable[[str], None]
@@ -293,10 +296,11 @@ def _grid(recipe: Recipe) -> tuple[float, ...]:
     return _SCENE_GRID if recipe.stage == "scene" else _IMAGE_GRID
 
 
-def _refined(grid: tuple[float, ...], curve: Curve) -> tuple[float, ...]:
+def _refined(recipe: Recipe, curve: Curve) -> tuple[float, ...]:
     """Return where a first curve reaches even severities, and what the grid has near clean."""
-    even = np.interp(np.linspace(0.0, 1.0, _EVEN), curve.severity, curve.fraction)
-    return tuple(sorted({*grid[:_NEAR_CLEAN], *np.round(even, 6).tolist()}))
+    count, near_clean = _SCENE_LOOK if recipe.stage == "scene" else _IMAGE_LOOK
+    even = np.interp(np.linspace(0.0, 1.0, count), curve.severity, curve.fraction)
+    return tuple(sorted({*_grid(recipe)[:near_clean], *np.round(even, 6).tolist()}))
 
 
 def _cost_ms(render: Render, images: int) -> float:

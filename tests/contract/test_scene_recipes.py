@@ -91,6 +91,13 @@ def test_nothing_at_severity_zero_and_more_with_more(name, render):
 
 
 @every_recipe
+def test_a_trace_of_it_leaves_the_noise_of_the_render_as_it_is(name, render):
+    clean, trace = (linear_to_srgb8(image).astype(float) for image in render(step_at(name, 1e-5)))
+    # At 8 paths a pixel, other random numbers change the image by several levels.
+    assert np.abs(trace - clean).mean() < 0.1
+
+
+@every_recipe
 def test_the_same_plan_gives_the_same_bits_and_the_seed_matters_where_it_says(name, render):
     steps = [step_at(name, 0.6), step_at(name, 0.6, seed=6)]
     first, again = render(*steps), render(*steps)

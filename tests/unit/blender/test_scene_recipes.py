@@ -8,6 +8,7 @@ import pytest
 
 from robustclevr.blender import session
 from robustclevr.blender.compositor import read_exr
+from robustclevr.blender.exposures import expose
 from robustclevr.blender.scene import build_scene
 from robustclevr.blender.scene_context import apply_scene_steps
 from robustclevr.blender.shader_nodes import new_material
@@ -49,7 +50,7 @@ def ball(rest_scene, thing, tmp_path):
         sphere.location = axes.translation - distance * axes.col[2].xyz + right * axes.col[0].xyz
         bpy.context.view_layer.update()
         apply_scene_steps(stage, steps, RECIPES, settings)
-        return read_exr(session.render_to(scene, tmp_path / "ball.exr"))[..., 0].astype(float)
+        return read_exr(expose(stage, tmp_path / "ball.exr"))[..., 0].astype(float)
 
     return render
 
@@ -131,3 +132,21 @@ def test_fog_lets_through_what_beers_law_says(ball):
     middle = clear > 0.99 * clear.max()
     share = float(foggy[middle].mean() / clear[middle].mean())
     assert share == pytest.approx(math.exp(-density * distance), rel=0.05)
+
+
+def test_light_apart_adds_up(rest_scene, thing, tmp_path):
+    """Twice the strength adds twice the light, with the noise of the scene's own light."""
+    record = rest_scene(thing("sphere", radius=0.7), height=24, width=32)
+    settings = RenderSettings(24, 32, 4, denoise=False, seed=1)
+
+    def shot(*steps):
+        scene = session.reset()
+        session.configure(scene, settings, threads=2, device="cpu")
+        stage = build_scene(scene, record)
+        apply_scene_steps(stage, steps, RECIPES, settings)
+        return read_exr(expose(stage, tmp_path / "shot.exr"))[..., :3].astype(float)
+
+    clean = shot()
+    half, whole = (shot(step("sun_glare", strength=strength)) - clean for strength in (0.5, 1.0))
+    assert half.min() > 0.0
+    np.testing.assert_allclose(whole, 2.0 * half, rtol=2e-3, atol=1e-5)
