@@ -10,6 +10,7 @@
     │   └── RecipeFileError     2   a recipe file cannot be loaded
     ├── RenderError             1   Blender reported an error, or gave what cannot be right
     │   └── RendererLostError   1   Blender died, hung, or was ended
+    │       └── DeviceLostError 1   its GPU failed, or is gone
     └── StoreError              1   disk full, unreadable or foreign files
 
 Library code raises; only ``cli`` prints and sets the exit code.
@@ -72,6 +73,10 @@ class RendererLostError(RenderError):
     def __reduce__(self) -> tuple[type[RendererLostError], tuple[str, str]]:
         """Pickle by reason and tail: an error by its message alone would lose them."""
         return type(self), (self.reason, self.tail)
+
+
+class DeviceLostError(RendererLostError):
+    """The GPU failed under the renderer, or is not there any more."""
 
 
 class StoreError(RobustClevrError):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robustclevr.errors import SetupError, suggest
+from robustclevr.errors import DeviceLostError, SetupError, suggest
 from robustclevr.records.device import BACKENDS, DEVICES, DeviceSurvey, Gpu, spelled
 
 _LIST_SEPARATOR = "; "
@@ -91,6 +91,8 @@ def choose(wanted: str, survey: DeviceSurvey, gpu_id: str | None = None) -> Choi
     ------
     SetupError
         If ``wanted`` is another word, or what it asks for is not there: with the reason.
+    DeviceLostError
+        If the GPU called ``gpu_id`` is not there.
     """
     if wanted not in DEVICES:
         raise SetupError(f"device '{wanted}' is not known here; {suggest(wanted, DEVICES)}")
@@ -103,7 +105,7 @@ def choose(wanted: str, survey: DeviceSurvey, gpu_id: str | None = None) -> Choi
             return Choice(found[0], reasons(passed, survey.absent))
         passed.append(backend)
     if gpu_id is not None:
-        raise SetupError(f"GPU '{gpu_id}' is not there any more")
+        raise DeviceLostError(f"GPU '{gpu_id}' is not there any more")
     if wanted == "auto":
         return Choice(None, reasons(passed, survey.absent))
     raise SetupError(
@@ -164,7 +166,7 @@ def enable(preferences: Any, gpu: Gpu | None) -> None:
 
     Raises
     ------
-    SetupError
+    DeviceLostError
         If Cycles does not know it any more: it would render on the processor without a word.
     """
     if gpu is None:
@@ -175,7 +177,7 @@ def enable(preferences: Any, gpu: Gpu | None) -> None:
     for device in preferences.devices:
         device.use = (device.type, device.id) == (gpu.backend.upper(), gpu.id)
     if not any(device.use for device in preferences.devices):
-        raise SetupError(f"GPU '{gpu.id}' is not there any more")
+        raise DeviceLostError(f"GPU '{gpu.id}' is not there any more")
 
 
 def _offers(preferences: Any, backend: str) -> bool:

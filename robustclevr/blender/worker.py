@@ -107,6 +107,7 @@ class Worker:
             "type": "ready",
             "versions": versions,
             "device": self._renderer.device,
+            "gpu": to_json(self._renderer.choice.gpu),
             "why": self._renderer.choice.why,
             "survey": to_json(self._renderer.survey),
             "seconds": time.perf_counter() - start,

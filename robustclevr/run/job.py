@@ -43,6 +43,9 @@ class Job:
     retries : int
         How often a sample is tried again that gave no picture though nothing is known to be wrong
         with it: its renderer died, hung or reported an error. >= 0
+    on_device_loss : str
+        What a worker does whose GPU failed on every try at a sample: ``fail`` gives the sample up,
+        ``cpu`` goes on without the GPU.
     recycle_after : int
         Samples after which a Blender process is replaced by a fresh one. Chosen: a start costs
         about a second, some hundred samples take minutes.
@@ -58,6 +61,7 @@ class Job:
     renderer: RendererSetup
     sample_timeout_s: float | None = None
     retries: int = RETRIES
+    on_device_loss: str = "fail"
     recycle_after: int = 500
     recycle_rss_bytes: int = 3 << 30
 

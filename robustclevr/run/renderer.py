@@ -12,7 +12,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
-from robustclevr.errors import RendererLostError, RenderError, RobustClevrError
+from robustclevr.errors import (
+    DeviceLostError,
+    RendererLostError,
+    RenderError,
+    RobustClevrError,
+)
 from robustclevr.records import Retry
 from robustclevr.run.blender_process import BlenderProcess
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleRetried
@@ -20,6 +25,9 @@ from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleRetried
 MAX_LOST = 3
 """Samples that may be lost to dead renderers one after the other before a worker gives up. Chosen:
 as many are hardly an accident, and each may have taken its whole time limit."""
+
+GOES_ON = "this worker goes on on the CPU"
+"""What follows the loss of a GPU with ``--on-device-loss cpu``; stands in receipts."""
 
 T = TypeVar("T")
 
@@ -50,10 +58,15 @@ class Attempts:
         """Take note of a try that failed; return whether there is another."""
         if len(self.retries) >= self._limit:
             return False
-        retry = Retry(self._index, len(self.retries) + 1, reason_of(error))
+        self.grant(error)
+        return True
+
+    def grant(self, error: RenderError, consequence: str = "") -> None:
+        """Take note of a try that failed, and of what is done about it: there is another."""
+        reason = "; ".join(filter(None, (reason_of(error), consequence)))
+        retry = Retry(self._index, len(self.retries) + 1, reason)
         self.retries.append(retry)
         self._on_event(SampleRetried(self._split, retry, tail_of(error)))
-        return True
 
     def failure(self, error: RobustClevrError) -> SampleFailure:
         """Return the sample's failure, for an error that ended its last try."""
@@ -75,6 +88,7 @@ class Renderer:
 
     def __init__(self, job: Job, on_event: OnEvent) -> None:
         self._job, self._on_event = job, on_event
+        self._setup = job.renderer
         self._process: BlenderProcess | None = None
         self._lost = 0
 
@@ -118,7 +132,9 @@ class Renderer:
             process.close()
         if self._process is not None:
             return self._process, 0.0
-        self._process = BlenderProcess(self._job.renderer, timeout_s=self._job.sample_timeout_s)
+        self._process = BlenderProcess(self._setup, timeout_s=self._job.sample_timeout_s)
+        # Its successors render on the same device: another one would be a device lost unnoticed.
+        self._setup = self._setup.on(self._process.gpu)
         return self._process, self._process.startup_s
 
     def persist(self, attempts: Attempts, work: Callable[[], T]) -> T:
@@ -141,7 +157,7 @@ class Renderer:
             except RenderError as error:
                 lost = isinstance(error, RendererLostError)
                 self.discard()
-                if attempts.again(error):
+                if attempts.again(error) or self._left_gpu(attempts, error):
                     continue
                 self._lost = self._lost + 1 if lost else 0
                 raise
@@ -163,6 +179,14 @@ class Renderer:
             raise GaveUpError(
                 f"Blender died on {self._lost} samples in a row; this worker takes no more"
             )
+
+    def _left_gpu(self, attempts: Attempts, error: RenderError) -> bool:
+        """Go on on the processor, from now on, if the GPU is lost and the user wants that."""
+        if not isinstance(error, DeviceLostError) or self._job.on_device_loss != "cpu":
+            return False
+        attempts.grant(error, GOES_ON)
+        self._setup = self._setup.on(None)
+        return True
 
     def _is_worn(self, process: BlenderProcess) -> bool:
         return (

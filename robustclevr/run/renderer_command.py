@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import robustclevr
 from robustclevr.errors import SetupError
+from robustclevr.records.device import Gpu
 from robustclevr.run.memory import fair_limit_bytes
 from robustclevr.run.pipes import LinePipe
 from robustclevr.run.renderer_log import RendererLog
@@ -62,6 +63,12 @@ class RendererSetup:
     device : str
         ``auto``, ``cpu``, ``cuda``, …
     command : RendererCommand
+    gpu : Gpu or None
+        The only one that it may use, of the back end ``device``; None for the first that it finds.
+    gpu_uuid : str
+        NVIDIA's unique name of it: no other is shown to the process. Empty where it is not known.
+    cores : tuple of int
+        Processor cores that the process and its worker keep to; empty for any.
     memory_limit_bytes : int or None
         Resident memory at which the process is ended. None: its share of this machine's, by cores.
     """
@@ -71,6 +78,19 @@ class RendererSetup:
     device: str = "auto"
     command: RendererCommand = field(default_factory=RendererCommand)
     memory_limit_bytes: int | None = None
+    gpu: Gpu | None = None
+    gpu_uuid: str = ""
+    cores: tuple[int, ...] = ()
+
+    def environment(self) -> dict[str, str]:
+        """Return what is added to the environment of the process."""
+        return {"CUDA_VISIBLE_DEVICES": self.gpu_uuid} if self.gpu_uuid else {}
+
+    def on(self, gpu: Gpu | None) -> RendererSetup:
+        """Return the same for one GPU and no other, or for None, for the processor."""
+        if gpu is None:
+            return replace(self, device="cpu", gpu=None, gpu_uuid="")
+        return replace(self, device=gpu.backend, gpu=gpu)
 
     def limit_bytes(self) -> int:
         """Return the limit on resident memory, on the machine that asks."""
@@ -89,13 +109,13 @@ def missing_bpy(command: RendererCommand) -> SetupError:
 
 
 def start(
-    command: RendererCommand, log: RendererLog, scratch: Path
+    setup: RendererSetup, log: RendererLog, scratch: Path
 ) -> tuple[subprocess.Popen[bytes], LinePipe]:
     """Start a Blender process in a process group of its own.
 
     Parameters
     ----------
-    command : RendererCommand
+    setup : RendererSetup
     log : RendererLog
         Takes what it prints.
     scratch : Path
@@ -112,6 +132,7 @@ def start(
     SetupError
         If the program cannot be started.
     """
+    command = setup.command
     child_in, our_out = os.pipe()
     our_in, child_out = os.pipe()
     try:
@@ -119,7 +140,7 @@ def start(
             command.arguments(child_in, child_out),
             pass_fds=(child_in, child_out),
             # Blender leaves an empty folder for temporary files behind; this one is removed.
-            env={**os.environ, "TMPDIR": str(scratch)},
+            env={**os.environ, **setup.environment(), "TMPDIR": str(scratch)},
             stdin=subprocess.DEVNULL,
             stdout=log.fileno(),
             stderr=log.fileno(),

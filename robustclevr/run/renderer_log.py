@@ -10,6 +10,8 @@ import os
 import re
 from pathlib import Path
 
+from robustclevr.run.device_loss import DEVICE_LOSS
+
 _LAST_LINES = 6
 _FRAMES = 3
 _TAIL_BYTES = 8192
@@ -19,9 +21,7 @@ _DISTRUST = re.compile(
     r"^\s*Error:"  # reports of Blender's operators (BKE_report), "Error: …"
     r"|^ERROR \("  # its logger up to 4.5, "ERROR (bke.image): …"
     r"|\|\s*ERROR\s"  # and from 5.0 on, "00:01.234  bke.image | ERROR …"
-    r"|\bin (cu|hip|optix)[A-Z]\w*\("  # Cycles' devices, "Out of memory in cuMemAlloc(…)"
-    r"|\bout of GPU\b"  # "System is out of GPU and shared host memory"
-    r"|\bIllegal address in \w+ queue\b"  # a GPU that lost its kernel
+    rf"|{DEVICE_LOSS}"
 )
 """What Blender prints about an error after which it returns as if nothing had happened."""
 _FRAME = re.compile(r'^  File ".*$', re.MULTILINE)

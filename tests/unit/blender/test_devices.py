@@ -9,7 +9,7 @@ import pytest
 
 from robustclevr.blender import devices
 from robustclevr.blender.devices import choose, enable, reasons, survey_devices
-from robustclevr.errors import SetupError
+from robustclevr.errors import DeviceLostError, SetupError
 from robustclevr.records import from_json, to_json
 from robustclevr.records.device import BACKENDS, DEVICES, DeviceSurvey, Gpu
 
@@ -132,7 +132,7 @@ def test_one_gpu_of_several_by_its_id():
     survey = survey_of("optix", "cuda")
     for wanted in ("auto", "cuda"):
         assert choose(wanted, survey, "cuda_NVIDIA B_0000:c1:00").label == "cuda (NVIDIA B)"
-    with pytest.raises(SetupError, match=r"GPU 'cuda_gone' is not there any more"):
+    with pytest.raises(DeviceLostError, match=r"GPU 'cuda_gone' is not there any more"):
         choose("auto", survey, "cuda_gone")
 
 
@@ -147,7 +147,7 @@ def test_exactly_the_chosen_gpu_is_switched_on(rig, kernels):
 
 
 def test_a_gpu_that_cycles_does_not_list_is_never_replaced_by_the_processor(rig):
-    with pytest.raises(SetupError, match="not there any more"):
+    with pytest.raises(DeviceLostError, match="not there any more"):
         enable(rig, Gpu("cuda", "NVIDIA D", "CUDA_NVIDIA D_0000:05:00"))
 
 
