@@ -18,6 +18,7 @@ from robustclevr.imaging.twins import apply_steps, source_map
 from robustclevr.plan import CLEAN, ClipPlanner, clip_options
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import ClipPlan, ClipVariant, RenderedClip, Step, VideoOptions
+from robustclevr.run.alarm import IN_PROCESS_LIMIT_S, time_limit
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
 from robustclevr.spec import SplitSpec
 from robustclevr.store.clip import clip_members
@@ -72,14 +73,16 @@ class ClipMaker:
             If the file of sprites or the folder of textures cannot be read.
         """
         options = clip_options(split)
+        limit_s = self._job.sample_timeout_s or IN_PROCESS_LIMIT_S
         planner = ClipPlanner(split, self._recipes, root_seed=self._job.root_seed)
         for index in indices:
             self._on_event(SampleStarted(split.name, index))
             started = time.perf_counter()
             try:
-                plan = planner.plan(index)
-                members, encode_s = encode_clip(plan, options, self._recipes)
-            except (SamplingError, RenderError, RecipeError) as error:
+                with time_limit(limit_s):
+                    plan = planner.plan(index)
+                    members, encode_s = encode_clip(plan, options, self._recipes)
+            except (SamplingError, RenderError, RecipeError, TimeoutError) as error:
                 yield SampleFailure(split.name, index, str(error))
                 continue
             yield ParkedSample(

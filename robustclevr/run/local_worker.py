@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -31,6 +32,8 @@ def main(descriptor: int, parent: int) -> None:
     # Ctrl-C reaches the whole process group; the parent decides and sends SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
+    # Whoever waits in vain asks with it where we are.
+    faulthandler.register(signal.SIGUSR2)
     die_with_parent(parent)
     pipe = Connection(descriptor)
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, EOFError):

@@ -7,11 +7,11 @@ second, and ends them beyond it. What the kernel did itself is told by its own c
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -71,20 +71,23 @@ def offer_to_kernel(pid: int) -> None:
 
 
 class MemoryGuard:
-    """Ends a process, with its process group, once it holds more memory than it may.
+    """Ends a process once it holds more memory than it may.
 
     Parameters
     ----------
     process : Popen
-        The leader of its process group.
     limit_bytes : int
         Of resident memory, children included.
+    end : callable
+        Ends it at once, and its children; harmless when repeated.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], limit_bytes: int) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], limit_bytes: int, end: Callable[[], None]
+    ) -> None:
         self.limit_bytes = limit_bytes
         self.exceeded_bytes = 0
-        self._process = process
+        self._process, self._end = process, end
         self._kills = kernel_kills()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="memory", daemon=True)
@@ -123,9 +126,23 @@ class MemoryGuard:
                 held = sum(map(_resident_bytes, family))
                 if held > self.limit_bytes:
                     self.exceeded_bytes = held
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(self._process.pid, signal.SIGKILL)
+                    self._end()
                     return
+
+
+def exit_reason(code: int | None) -> str:
+    """Return how a process ended, for a sentence about it.
+
+    Parameters
+    ----------
+    code : int or None
+        As :class:`subprocess.Popen` has it: negative for a signal.
+    """
+    if code is not None and code < 0:
+        names: Sequence[int] = [item.value for item in signal.Signals]
+        name = signal.Signals(-code).name if -code in names else f"signal {-code}"
+        return f"was ended by {name}"
+    return f"ended with exit code {code}"
 
 
 def _resident_bytes(process: psutil.Process) -> int:

@@ -22,6 +22,7 @@ from robustclevr.pictures import Entry, Mask, PictureSet
 from robustclevr.plan import PicturePlanner
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import ImagePlan, LinearImage, PicturePlan, SourcePicture
+from robustclevr.run.alarm import IN_PROCESS_LIMIT_S, time_limit
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
 from robustclevr.run.renderer import Renderer
 from robustclevr.run.shards import sample_name
@@ -138,7 +139,8 @@ class PictureMaker:
         """Return the images of a plan, and seconds in the compositor and in starting Blender."""
         if plan.engine == "numpy":
             started = time.perf_counter()
-            made = corrupt_by_twins(plan.images, linear, self._recipes)
+            with time_limit(self._job.sample_timeout_s or IN_PROCESS_LIMIT_S):
+                made = corrupt_by_twins(plan.images, linear, self._recipes)
             return made, time.perf_counter() - started, 0.0
         changed = [image for image in plan.images if _changes(image)]
         if not changed:

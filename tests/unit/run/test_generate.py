@@ -388,7 +388,7 @@ def test_a_killed_worker_is_replaced_and_its_sample_tried_again(
     receipts = [json.loads(path.read_text()) for path in (tmp_path / "d/test").glob("*.receipt.*")]
     (retry,) = [retry for receipt in receipts for retry in receipt["retries"]]
     assert (retry["sample"], retry["attempt"]) == (2, 1)
-    assert retry["reason"].endswith("ended with SIGKILL")
+    assert retry["reason"].endswith("was ended by SIGKILL")
 
 
 def test_a_sample_that_costs_its_workers_is_left_out_in_the_end(start, tmp_path, monkeypatch):

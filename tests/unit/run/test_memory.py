@@ -25,7 +25,7 @@ while True:
 def test_an_eater_is_ended_with_its_children(who, monkeypatch):
     monkeypatch.setattr(memory, "_CHILDREN_PERIOD_S", 0.0)
     process = subprocess.Popen([sys.executable, "-c", EATER, who], start_new_session=True)
-    guard = MemoryGuard(process, 200 << 20)
+    guard = MemoryGuard(process, 200 << 20, lambda: os.killpg(process.pid, signal.SIGKILL))
     try:
         assert process.wait(60) == -signal.SIGKILL
         guard.stop()
@@ -37,7 +37,7 @@ def test_an_eater_is_ended_with_its_children(who, monkeypatch):
 
 def test_a_modest_process_is_left_alone():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        guard = MemoryGuard(process, GIB)
+        guard = MemoryGuard(process, GIB, process.kill)
         adjusted = Path(f"/proc/{process.pid}/oom_score_adj").read_text().strip()
         process.communicate(b"\n")
         guard.stop()
@@ -52,7 +52,7 @@ def test_a_kill_by_the_kernel_is_named_as_probable(monkeypatch, tmp_path):
     assert kernel_kills() == 0
     vmstat.write_text("nr_free_pages 5\noom_kill 3\n")
     with subprocess.Popen(["true"]) as process:
-        guard = MemoryGuard(process, GIB)
+        guard = MemoryGuard(process, GIB, process.kill)
         process.wait()
         guard.stop()
     assert guard.explain(-signal.SIGKILL) == ""
