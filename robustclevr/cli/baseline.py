@@ -1,4 +1,4 @@
-"""``robustclevr baseline``: predictions of a simple method."""
+"""``robustclevr baseline``: predictions of a simple method, or of a trained model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robustclevr.cli import options
 
 
 @click.command("baseline")
-@click.argument("method", metavar="kmeans|truth|random|empty")
+@click.argument("method", metavar="kmeans|truth|random|empty|slot-attention")
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -26,7 +26,18 @@ from robustclevr.cli import options
     type=int,
     default=None,
     metavar="K",
-    help="Of kmeans and random, the background included; default: what fits the dataset.",
+    help="Of kmeans, random and slot-attention, the background included; default: what fits the "
+    "dataset, or the slots of the training.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="RUN",
+    help="Of slot-attention: folder of 'robustclevr train', or a checkpoint in it.",
+)
+@click.option(
+    "--device", default="cpu", show_default=True, help="Of slot-attention: auto, cpu or cuda."
 )
 @options.seed
 @options.workers
@@ -36,13 +47,16 @@ def command(
     output: Path,
     splits: tuple[str, ...],
     segments: int | None,
+    checkpoint: Path | None,
+    device: str,
     seed: int | None,
     workers: int | None,
 ) -> None:
-    """Predict the objects in every image or clip of DIRECTORY with a simple method.
+    """Predict the objects in every image or clip of DIRECTORY with a baseline.
 
     kmeans: clusters of colors. truth: the true labels. random: a random segment for each pixel.
-    empty: no object. Predictions of the same seed are the same.
+    empty: no object. slot-attention: the slots of a trained model. Predictions of the same seed
+    are the same.
     """
     from robustclevr.baselines import run_baseline
     from robustclevr.cli.progress import counting
@@ -58,6 +72,8 @@ def command(
             method,
             output,
             segments=segments,
+            checkpoint=checkpoint,
+            device=device,
             seed=seed,
             workers=workers,
             on_progress=on_progress,

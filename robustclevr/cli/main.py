@@ -29,6 +29,7 @@ from robustclevr.cli import (
     schema,
     show,
     status,
+    train,
     verify,
 )
 from robustclevr.errors import RobustClevrError, SpecError
@@ -50,6 +51,7 @@ for _module in (
     verify,
     index,
     corrupt,
+    train,
     baseline,
     evaluate,
     dag,

@@ -44,18 +44,18 @@ def test_random_is_uniform_and_its_seed_decides(image_dataset):
     sample = image_dataset.sample("test", 0)
     clean, gamma = targets(sample)[:2]
     baseline = Baseline("random", 4, seed=5)
-    counts = np.bincount(baseline.predict(clean).ravel(), minlength=5)
+    counts = np.bincount(baseline.predictor()(clean).ravel(), minlength=5)
     assert counts[0] == 0 and counts.sum() == 24 * 32
     # Within five standard deviations of a binomial.
     assert np.abs(counts[1:] - 192).max() < 5 * (768 * 0.25 * 0.75) ** 0.5
-    np.testing.assert_array_equal(baseline.predict(clean), baseline.predict(clean))
-    assert (baseline.predict(clean) != baseline.predict(gamma)).any()
-    assert (baseline.predict(clean) != Baseline("random", 4, seed=6).predict(clean)).any()
+    np.testing.assert_array_equal(baseline.predictor()(clean), baseline.predictor()(clean))
+    assert (baseline.predictor()(clean) != baseline.predictor()(gamma)).any()
+    assert (baseline.predictor()(clean) != Baseline("random", 4, seed=6).predictor()(clean)).any()
 
 
 def test_empty_is_no_object(image_dataset):
     clean = targets(image_dataset.sample("test", 0))[0]
-    assert not Baseline("empty", 4, seed=0).predict(clean).any()
+    assert not Baseline("empty", 4, seed=0).predictor()(clean).any()
 
 
 def test_clips_as_one_json(clip_dataset, tmp_path):
