@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test check golden clean
+.PHONY: setup demo test test-images check golden clean
 
 setup: $(STAMP)
 
@@ -12,7 +12,7 @@ $(STAMP): pyproject.toml constraints.txt
 		|| { echo "Python 3.11 is needed (bpy 4.5 is built for it); say which: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[blender,pyro,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[blender,pyro,ray,slurm,remote,dev]'
 	touch $@
 
 demo: setup
@@ -28,6 +28,10 @@ check: setup
 test: setup
 	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/benchmarks
 	$(BIN)/pytest tests/benchmarks
+
+# As root on Debian, ten minutes: both images, really built, and the demo inside.
+test-images: setup
+	tests/cluster/images.sh
 
 golden: setup
 	$(BIN)/python tests/golden/make_golden.py
