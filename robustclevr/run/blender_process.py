@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.errors import (
+    DeviceLostError,
     RecipeError,
     RendererLostError,
     RenderError,
@@ -29,7 +30,17 @@ from robustclevr.errors import (
     SetupError,
     StoreError,
 )
-from robustclevr.records import ImagePlan, LinearImage, Plan, Render, RenderSettings, to_json
+from robustclevr.records import (
+    ImagePlan,
+    LinearImage,
+    Plan,
+    Render,
+    RenderSettings,
+    from_json,
+    to_json,
+)
+from robustclevr.records.device import DeviceSurvey, Gpu
+from robustclevr.run.device_loss import device_loss
 from robustclevr.run.memory import MemoryGuard, exit_reason
 from robustclevr.run.pipes import PipeClosedError
 from robustclevr.run.rendered import read_images, read_render
@@ -62,7 +73,14 @@ _HUNG_PIXEL_SAMPLES_PER_S = 16_000.0
 
 _ERRORS: Mapping[str, type[RobustClevrError]] = {
     kind.__name__: kind
-    for kind in (RecipeError, RenderError, SamplingError, SetupError, StoreError)
+    for kind in (
+        DeviceLostError,
+        RecipeError,
+        RenderError,
+        SamplingError,
+        SetupError,
+        StoreError,
+    )
 }
 
 
@@ -103,7 +121,7 @@ class BlenderProcess:
         self._log = RendererLog(self._scratch / "renderer.log")
         started = time.monotonic()
         try:
-            self._process, self._pipe = start(setup.command, self._log, self._scratch)
+            self._process, self._pipe = start(setup, self._log, self._scratch)
         except BaseException:
             self._discard()
             raise
@@ -116,6 +134,9 @@ class BlenderProcess:
         self.startup_s = time.monotonic() - started
         self.versions: Mapping[str, str] = ready["versions"]
         self.device: str = ready["device"]
+        self.why: str = ready.get("why", "")
+        self.gpu = from_json(Gpu, ready["gpu"]) if ready.get("gpu") else None
+        self.survey = from_json(DeviceSurvey, ready.get("survey") or {"gpus": (), "absent": {}})
         self.rss_bytes = int(ready["rss_bytes"])
 
     def __enter__(self) -> Self:
@@ -271,12 +292,25 @@ class BlenderProcess:
             "recipes": [list(pair) for pair in self.setup.recipes],
             "threads": self.setup.threads,
             "device": self.setup.device,
+            "gpu": None if self.setup.gpu is None else self.setup.gpu.id,
         }
         with contextlib.suppress(PipeClosedError):
             self._pipe.send(request)
         return self._receive(_START_TIMEOUT_S, "starting")
 
     def _receive(self, limit_s: float, doing: str) -> dict[str, Any]:
+        try:
+            return self._answer(limit_s, doing)
+        except RenderError as error:
+            line = "" if self.setup.device == "cpu" else device_loss(str(error))
+            if not line:
+                raise
+            # The process may live, but a GPU that failed under it is of no use to it any more.
+            tail = self._log.tail() if self._scratch.is_dir() else getattr(error, "tail", "")
+            self.kill()
+            raise DeviceLostError(f"the GPU was lost while {doing}: {line}", tail) from error
+
+    def _answer(self, limit_s: float, doing: str) -> dict[str, Any]:
         try:
             reply = self._pipe.receive(limit_s)
         except PipeClosedError:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from robustclevr.errors import SpecError
+from robustclevr.run.limits import usable_cores
 
 
 def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tuple[int, int]:
@@ -29,7 +28,7 @@ def share_cores(workers: int | None, shards: int, *, clips: bool = False) -> tup
         If ``workers`` is not positive.
     """
     require_positive(workers)
-    cores = len(os.sched_getaffinity(0))
+    cores = usable_cores()
     count = max(1, min(workers or (cores if clips else cores // 2), shards))
     return count, max(1, cores // count)
 

@@ -60,6 +60,9 @@ class GenerateOptions:
     backend_settings : tuple of str
         ``KEY=VALUE`` each, for the back end.
     device : str
+        One of :data:`robustclevr.records.device.DEVICES`.
+    on_device_loss : str
+        ``fail`` or ``cpu``, see :class:`robustclevr.run.job.Job`.
     command : RendererCommand
     force : bool
         Remake what another spec left in the folder.
@@ -73,6 +76,7 @@ class GenerateOptions:
     backend: str = "local"
     backend_settings: tuple[str, ...] = ()
     device: str = "auto"
+    on_device_loss: str = "fail"
     command: RendererCommand = field(default_factory=RendererCommand)
     force: bool = False
     sample_timeout_s: float | None = None
@@ -169,7 +173,11 @@ def _generate(
     content = dataset_content(spec, splits, fingerprints, recipes)
     tasks = select(shard_tasks(splits), options.selection)
     workers, threads = backend.share(
-        options.workers, len(tasks), clips=not renders_scenes(splits), device=options.device
+        options.workers,
+        len(tasks),
+        clips=not renders_scenes(splits),
+        device=options.device,
+        command=options.command,
     )
     prepare(layout, content, recipes, force=options.force)
     sweep(layout)
@@ -180,6 +188,7 @@ def _generate(
         root_seed=spec.seed,
         renderer=renderer_setup(recipes, threads, options),
         sample_timeout_s=options.sample_timeout_s,
+        on_device_loss=options.on_device_loss,
     )
     there = {task: _samples_there(task, job, on_event) for task in tasks}
     missing = tuple(task for task in tasks if there[task] is None)

@@ -32,6 +32,7 @@ from robustclevr.run.job import (
 from robustclevr.run.local_process import LocalProcess
 from robustclevr.run.memory import fair_limit_bytes
 from robustclevr.run.renderer import MAX_LOST
+from robustclevr.run.seats import Seat
 from robustclevr.run.shards import ShardTask
 
 _LEASED_WAIT_S = 1.0
@@ -39,7 +40,7 @@ _STOP_TIMEOUT_S = 15.0  # chosen: a worker ends as soon as its file is written
 
 
 def run_local(
-    tasks: Sequence[ShardTask], job: Job, *, workers: int, on_event: OnEvent
+    tasks: Sequence[ShardTask], job: Job, *, seats: Sequence[Seat], on_event: OnEvent
 ) -> tuple[SampleFailure, ...]:
     """Make shards with worker processes.
 
@@ -47,8 +48,8 @@ def run_local(
     ----------
     tasks : sequence of ShardTask
     job : Job
-    workers : int
-        Processes, >= 1.
+    seats : sequence of Seat
+        One for each worker process, at least one.
     on_event : callable
         Called in this process.
 
@@ -67,7 +68,7 @@ def run_local(
     pool = _Pool(tasks, job, on_event)
     with terminate_like_interrupt():
         try:
-            pool.run(workers)
+            pool.run(seats)
         finally:
             pool.stop()
     return tuple(pool.failures)
@@ -82,9 +83,11 @@ class _Pool:
         self._workers: list[LocalProcess] = []
         self._lost = 0  # samples, or workers without one, lost in a row
         self._memory_limit_bytes = 0
+        self._free: deque[Seat] = deque()
 
-    def run(self, count: int) -> None:
-        count = min(count, len(self._waiting))
+    def run(self, seats: Sequence[Seat]) -> None:
+        count = min(len(seats), len(self._waiting))
+        self._free.extend(seats[:count])
         setup = self._job.renderer
         self._memory_limit_bytes = setup.memory_limit_bytes or fair_limit_bytes(1 / max(1, count))
         for _ in range(count):
@@ -111,9 +114,10 @@ class _Pool:
 
     def _start(self) -> None:
         limit_bytes = self._memory_limit_bytes
-        renderer = replace(self._job.renderer, memory_limit_bytes=limit_bytes)
+        seat = self._free.popleft()
+        renderer = replace(seat.setup(self._job.renderer), memory_limit_bytes=limit_bytes)
         job = replace(self._job, renderer=renderer)
-        self._workers.append(LocalProcess(job, limit_bytes))
+        self._workers.append(LocalProcess(job, limit_bytes, seat))
 
     def _release_leased(self) -> None:
         while self._leased and self._leased[0][0] <= time.monotonic():
@@ -178,6 +182,7 @@ class _Pool:
         reason, tail = worker.obituary()
         worker.end()
         self._workers.remove(worker)
+        self._free.append(worker.seat)
         if worker.order is not None and worker.sample is not None:
             self._waiting.appendleft(self._blame(worker.order, worker.sample, reason, tail))
         else:

@@ -22,6 +22,7 @@ from robustclevr.run.makers import holds_clips, renders_scenes
 from robustclevr.run.memory import MemoryGuard, exit_reason
 from robustclevr.run.renderer_log import RendererLog
 from robustclevr.run.scratch import make_scratch
+from robustclevr.run.seats import Seat
 
 # A fresh interpreter, and not multiprocessing's: that one runs the caller's main module again,
 # which a notebook or a script without a guard does not survive.
@@ -43,9 +44,12 @@ class LocalProcess:
     job : Job
     memory_limit_bytes : int
         Of its resident memory, and of its children's but for Blender, which has a limit of its own.
+    seat : Seat
+        Its part of the machine, which ``job.renderer`` tells it; for whoever comes after it.
     """
 
-    def __init__(self, job: Job, memory_limit_bytes: int) -> None:
+    def __init__(self, job: Job, memory_limit_bytes: int, seat: Seat) -> None:
+        self.seat = seat
         self.order: ShardOrder | None = None
         self._sample: int | None = None
         self._began_s = 0.0

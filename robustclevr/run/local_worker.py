@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from types import FrameType
 
 from robustclevr.run.job import Fatal
+from robustclevr.run.seats import keep_to
 from robustclevr.run.work import ShardWorker
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -38,7 +39,9 @@ def main(descriptor: int, parent: int) -> None:
     pipe = Connection(descriptor)
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, EOFError):
         try:
-            with ShardWorker(pipe.recv(), pipe.send) as worker:
+            job = pipe.recv()
+            keep_to(job.renderer.cores)
+            with ShardWorker(job, pipe.send) as worker:
                 while (order := pipe.recv()) is not None:
                     pipe.send(worker.execute(order))
         except (BrokenPipeError, EOFError):

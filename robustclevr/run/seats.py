@@ -1,4 +1,4 @@
-"""Where each worker sits: which GPU it has, and which cores. Pure arithmetic.
+"""Where each worker sits: which GPU it has, and which cores.
 
 Devices and cores enter, one seat a worker leaves. A GPU gets a process of its own with cores of
 its own: Blender prepares a scene and builds its acceleration structure on the processor, and
@@ -7,7 +7,8 @@ processes that share cores there make each other's GPU wait.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from robustclevr.records.device import Gpu
@@ -89,6 +90,13 @@ def plan_seats(
         Seat(min(len(own[k]), share), gpu, (uuids or {}).get(gpu, ""), own[k])
         for k, gpu in enumerate(taken)
     )
+
+
+def keep_to(cores: Iterable[int]) -> None:
+    """Let this process, and those that it starts, run on these cores only; on any, where none."""
+    wanted = set(cores) & os.sched_getaffinity(0)
+    if wanted:
+        os.sched_setaffinity(0, wanted)
 
 
 def _own_cores(

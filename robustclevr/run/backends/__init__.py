@@ -15,6 +15,7 @@ from typing import Protocol, Self, cast
 
 from robustclevr.errors import SpecError, suggest
 from robustclevr.run.job import Job, OnEvent, SampleFailure
+from robustclevr.run.renderer_command import RendererCommand
 from robustclevr.run.shards import ShardTask
 
 
@@ -36,7 +37,13 @@ class Backend(Protocol):
     ) -> None: ...
 
     def share(
-        self, workers: int | None, shards: int, *, clips: bool, device: str
+        self,
+        workers: int | None,
+        shards: int,
+        *,
+        clips: bool,
+        device: str,
+        command: RendererCommand,
     ) -> tuple[int, int]:
         """Return how many workers run at once, and how many threads each gives Blender.
 
@@ -50,13 +57,15 @@ class Backend(Protocol):
             Whether samples are clips or pictures, which one thread makes.
         device : str
             ``auto``, ``cpu`` or a GPU back end of Blender.
+        command : RendererCommand
+            The Blender that knows what there is on this machine.
 
         Raises
         ------
         SpecError
             If ``workers`` is not positive.
         SetupError
-            If the back end cannot be reached.
+            If the back end cannot be reached, or the device is not here.
         """
 
     def run(
