@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from robustclevr.recipe import Parameter, Recipe
 from robustclevr.records import Value
@@ -83,6 +82,8 @@ def _resampled(
     channel: NDArray[np.float32], scale: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return a channel scaled around its middle, and how much of each pixel it covers."""
+    from scipy import ndimage
+
     shift = 0.5 * (1.0 - 1.0 / scale) * (np.array(channel.shape) - 1)
     scaled, covered = (
         ndimage.affine_transform(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from robustclevr.recipe import Parameter, Recipe
 from robustclevr.records import Value
@@ -77,6 +76,8 @@ def apply(
     image: NDArray[np.float32], params: Mapping[str, Value], seed: int
 ) -> NDArray[np.float32]:
     """Do the same with numpy; the image's border is extended outwards, as by the node."""
+    from scipy import ndimage
+
     radius = float(params["z"])
     disk = _disk(max(radius, SMALLEST_PX))
     blurred = ndimage.correlate(image, disk[..., np.newaxis], mode="nearest")
@@ -88,6 +89,8 @@ def _disk(radius: float) -> NDArray[np.float64]:
 
     It draws a disk with a soft edge at the next whole radius and shrinks that by interpolation.
     """
+    from scipy import ndimage
+
     whole, reach = math.ceil(radius), math.floor(radius)
     rows, columns = np.mgrid[-whole : whole + 1, -whole : whole + 1]
     drawn = np.clip(whole + 0.5 - np.hypot(rows, columns), 0.0, 1.0)

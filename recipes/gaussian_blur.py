@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from robustclevr.recipe import Parameter, Recipe
 from robustclevr.records import Value
@@ -54,6 +53,8 @@ def apply(
     image: NDArray[np.float32], params: Mapping[str, Value], seed: int
 ) -> NDArray[np.float32]:
     """Do the same with numpy: Blender's Gaussian is sampled up to three standard deviations."""
+    from scipy import ndimage
+
     radius = float(params["size"])
     offsets = np.arange(-math.ceil(radius), math.ceil(radius) + 1)
     weights = np.exp(-4.5 * (offsets / radius) ** 2) if radius > 0.0 else np.ones(1)

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from robustclevr.recipe import Parameter, Recipe
 from robustclevr.records import Value
@@ -149,6 +148,8 @@ def _at(
     columns: NDArray[np.float64],
     mode: str = "grid-constant",
 ) -> NDArray[np.float64]:
+    from scipy import ndimage
+
     planes = [
         ndimage.map_coordinates(plane, [rows, columns], np.float64, order=1, mode=mode)
         for plane in np.moveaxis(image, -1, 0)

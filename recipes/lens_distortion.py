@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from robustclevr.recipe import Parameter, Recipe
 from robustclevr.records import Value
@@ -130,6 +129,8 @@ def _bilinear(
     channel: NDArray[np.float32], column: NDArray[np.float64], row: NDArray[np.float64]
 ) -> NDArray[np.float32]:
     """Interpolate; everything outside the image is 0."""
+    from scipy import ndimage
+
     places = np.stack([row, column]) + 0.5  # of the padded image, whose first pixel has center 0
     padded = np.pad(channel, 1)
     last = np.array(padded.shape)[:, np.newaxis, np.newaxis] - 1
