@@ -46,6 +46,16 @@ if TYPE_CHECKING:
 @options.recipes
 @options.blender
 @options.blender_python
+@click.option(
+    "--samples",
+    default="",
+    metavar="SPLIT:I[-J],…",
+    help="Only these samples, such as test:17,test:40-44; their shards are finished when all are.",
+)
+@options.retries
+@options.sample_timeout
+@options.memory_limit
+@options.log_file
 @click.option("--dry-run", is_flag=True, help="Only say what it takes, from a measured sample.")
 @click.option("--force", is_flag=True, help="Remake what another spec left in the folder.")
 def command(
@@ -62,6 +72,11 @@ def command(
     recipe_dirs: tuple[Path, ...],
     blender_app: Path | None,
     blender_python: Path | None,
+    samples: str,
+    retries: int,
+    sample_timeout_s: float | None,
+    memory_limit_gib: float | None,
+    log_file: Path | None,
     dry_run: bool,  # noqa: FBT001
     force: bool,  # noqa: FBT001
 ) -> int:
@@ -69,6 +84,7 @@ def command(
 
     Run again, it goes on where it stopped.
     """
+    from robustclevr.cli.log import logged
     from robustclevr.cli.progress import progress
     from robustclevr.cli.renderer import renderer_command
     from robustclevr.cli.summary import tell_summary
@@ -90,17 +106,22 @@ def command(
         device=device,
         command=renderer_command(blender_app, blender_python),
         force=force,
+        samples=samples,
+        retries=retries,
+        sample_timeout_s=sample_timeout_s,
+        memory_limit_bytes=options.gib_to_bytes(memory_limit_gib),
     )
     if dry_run:
         _tell_estimate(estimate(dataset, recipes, output, settings))
         return 0
     try:
-        with progress() as on_event:
+        with progress() as shown, logged(log_file, shown) as (on_event, log_end):
             summary = generate(dataset, recipes, output, settings, on_event)
+            log_end(summary)
     except KeyboardInterrupt:
         click.echo("stopped; what is finished is kept, and the same command goes on", err=True)
         return codes.INCOMPLETE
-    tell_summary(summary, output)
+    tell_summary(summary, output, chooses=True)
     return summary.exit_code
 
 

@@ -83,3 +83,42 @@ shift = click.option(
     metavar="N.E=DIST",
     help="Replace noise E of node N by a distribution, or a parameter by a formula.",
 )
+
+retries = click.option(
+    "--retries",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Tries after the first of a sample whose renderer died, hung or reported an error.",
+)
+
+sample_timeout = click.option(
+    "--sample-timeout",
+    "sample_timeout_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=None,
+    metavar="SECONDS",
+    help="Time after which a sample counts as hung; default: 10 minutes and more for large ones.",
+)
+
+memory_limit = click.option(
+    "--memory-limit",
+    "memory_limit_gib",
+    type=click.FloatRange(min=0, min_open=True),
+    default=None,
+    metavar="GIB",
+    help="Memory at which a process that renders is ended; default: its share of the machine's.",
+)
+
+log_file = click.option(
+    "--log-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="Append what happens to FILE, one JSON object a line.",
+)
+
+
+def gib_to_bytes(gib: float | None) -> int | None:
+    """Return a number of bytes; None stays None."""
+    return None if gib is None else round(gib * (1 << 30))

@@ -167,17 +167,12 @@ class Lines:
 def _notice(event: Event) -> str:
     """Return what is said of an event beside the count, or nothing."""
     from robustclevr.cli.words import duration, plural, size
-    from robustclevr.run.job import LongRun, Notice, RunStarted, SampleFailed, ShardBroken
+    from robustclevr.run.job import LongRun, Notice, RunStarted
 
     if isinstance(event, RunStarted) and event.shards_done < event.shards:
         left = event.samples - event.samples_done
         found = f", {event.samples_done} are there already" if event.samples_done else ""
         return f"{plural(left, 'sample')} to make with {plural(event.workers, 'worker')}{found}"
-    if isinstance(event, ShardBroken):
-        return f"{event.split}/shard {event.shard} will be made again: {event.reason}"
-    if isinstance(event, SampleFailed):
-        # The whole reason stands in the report at the end of the run.
-        return f"failed: {str(event.failure).splitlines()[0]}"
     if isinstance(event, Notice):
         return event.text
     if isinstance(event, LongRun):
@@ -185,4 +180,22 @@ def _notice(event: Event) -> str:
             f"this will take about {duration(event.seconds)} and {size(event.size_bytes)}; "
             "it may be stopped at any time and goes on with the same command"
         )
+    return _trouble(event)
+
+
+def _trouble(event: Event) -> str:
+    """Return what is said of an event that nobody wished for."""
+    from robustclevr.run.job import SampleFailed, SampleRetried, ShardBroken, WorkerGaveUp
+    from robustclevr.run.shards import sample_name
+
+    if isinstance(event, ShardBroken):
+        return f"{event.split}/shard {event.shard} will be made again: {event.reason}"
+    if isinstance(event, SampleFailed):
+        # The whole reason stands in the report at the end of the run.
+        return f"failed: {str(event.failure).splitlines()[0]}"
+    if isinstance(event, SampleRetried):
+        name = sample_name(event.split, event.retry.sample)
+        return f"tried again: {name}: {event.retry.reason}"
+    if isinstance(event, WorkerGaveUp):
+        return f"warning: {event.reason}"
     return ""

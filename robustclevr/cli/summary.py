@@ -7,22 +7,34 @@ from typing import TYPE_CHECKING
 
 import click
 
+from robustclevr.cli.failures import tell_failures
 from robustclevr.cli.words import plural
 
 if TYPE_CHECKING:
     from robustclevr.run.generate import Summary
 
 
-def tell_summary(summary: Summary, output: Path) -> None:
-    """Say on stderr what a run made, and what it could not."""
+def tell_summary(summary: Summary, output: Path, *, chooses: bool = False) -> None:
+    """Say on stderr what a run made, and what it could not.
+
+    Parameters
+    ----------
+    summary : Summary
+    output : Path
+    chooses : bool
+        Whether the command has ``--samples``.
+    """
     asked = f"{plural(summary.shards, 'shard')} of {plural(summary.samples, 'sample')}"
     if summary.nothing_to_do:
         click.echo(f"nothing to do: {asked} are complete in {output}", err=True)
         return
-    if not summary.failures:
+    if summary.failures:
+        tell_failures(summary.failures, chooses=chooses)
+    elif summary.unfinished_shards:
+        click.echo(
+            f"error: {plural(summary.unfinished_shards, 'shard')} could not be finished; the same "
+            "command goes on",
+            err=True,
+        )
+    else:
         click.echo(f"done: {asked} in {output}", err=True)
-        return
-    click.echo(f"error: {plural(len(summary.failures), 'sample')} could not be made:", err=True)
-    for failure in summary.failures:
-        click.echo(f"  {failure}", err=True)
-    click.echo("the same command tries just these again", err=True)

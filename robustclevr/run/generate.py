@@ -7,7 +7,7 @@ stopped earlier runs.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from robustclevr.run.backends import Backend, load_backend
 from robustclevr.run.blender_process import RendererCommand, RendererSetup
 from robustclevr.run.forecast import Forecast
 from robustclevr.run.job import (
+    RETRIES,
     Job,
     OnEvent,
     RunStarted,
@@ -32,6 +33,7 @@ from robustclevr.run.prepare import (
     split_fingerprints,
 )
 from robustclevr.run.publish import published
+from robustclevr.run.sample_choice import Choice, read_samples
 from robustclevr.run.scratch import sweep_scratch
 from robustclevr.run.shards import Selection, ShardTask, select, shard_tasks
 from robustclevr.run.whole import refresh
@@ -41,6 +43,8 @@ from robustclevr.store.dataset import Dataset
 from robustclevr.store.layout import Layout
 from robustclevr.store.parking import clear_parked, parked_indices
 from robustclevr.store.receipts import Check
+
+_NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,12 @@ class GenerateOptions:
         Remake what another spec left in the folder.
     sample_timeout_s : float or None
         None derives it from the render settings.
+    retries : int
+        See :class:`robustclevr.run.job.Job`.
+    memory_limit_bytes : int or None
+        Of each process that renders; None for its share of the machine.
+    samples : str
+        Only these, see :mod:`robustclevr.run.sample_choice`; all where empty.
     """
 
     splits: tuple[str, ...] = ()
@@ -80,6 +90,9 @@ class GenerateOptions:
     command: RendererCommand = field(default_factory=RendererCommand)
     force: bool = False
     sample_timeout_s: float | None = None
+    retries: int = RETRIES
+    memory_limit_bytes: int | None = None
+    samples: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +106,7 @@ class Summary:
     missing_shards : int
         That were not there when the run began.
     unfinished_shards : int
-        That are not there now that it ended.
+        That are not there now that it ended, and lack samples that were asked for.
     failures : tuple of SampleFailure
         Samples that could not be made.
     whole_splits : tuple of str
@@ -171,7 +184,8 @@ def _generate(
     layout = Layout(out)
     fingerprints = split_fingerprints(splits, recipes, spec.seed)
     content = dataset_content(spec, splits, fingerprints, recipes)
-    tasks = select(shard_tasks(splits), options.selection)
+    only = read_samples(options.samples, splits) if options.samples else None
+    tasks = _wanted(select(shard_tasks(splits), options.selection), only)
     workers, threads = backend.share(
         options.workers,
         len(tasks),
@@ -189,6 +203,8 @@ def _generate(
         renderer=renderer_setup(recipes, threads, options),
         sample_timeout_s=options.sample_timeout_s,
         on_device_loss=options.on_device_loss,
+        retries=options.retries,
+        only=only,
     )
     there = {task: _samples_there(task, job, on_event) for task in tasks}
     missing = tuple(task for task in tasks if there[task] is None)
@@ -205,10 +221,12 @@ def _generate(
     done = {(state.split, tar) for state in states for tar in state.tars}
     return Summary(
         shards=len(tasks),
-        samples=sum(task.count for task in tasks),
+        samples=sum(len(_asked(task, job)) for task in tasks),
         missing_shards=len(missing),
         unfinished_shards=sum(
-            (task.split, layout.tar(task.split, task.shard).name) not in done for task in tasks
+            (task.split, layout.tar(task.split, task.shard).name) not in done
+            and (only is None or not _asked(task, job) <= _kept(task, job))
+            for task in tasks
         ),
         failures=failures,
         whole_splits=tuple(state.split for state in states if state.whole),
@@ -220,7 +238,13 @@ def renderer_setup(
 ) -> RendererSetup:
     """Return what each Blender process is told."""
     files = tuple((str(loaded.path.resolve()), loaded.shipped) for loaded in recipes.values())
-    return RendererSetup(files, threads, options.device, options.command)
+    return RendererSetup(
+        files,
+        threads,
+        options.device,
+        options.command,
+        memory_limit_bytes=options.memory_limit_bytes,
+    )
 
 
 def sweep(layout: Layout) -> None:
@@ -230,6 +254,17 @@ def sweep(layout: Layout) -> None:
         remove_expired_leases(layout)
         sweep_scratch()
         remove_empty_dirs(layout.work)
+
+
+def _wanted(tasks: Sequence[ShardTask], only: Choice | None) -> tuple[ShardTask, ...]:
+    """Return the shards that hold any of the samples that are asked for."""
+    if only is None:
+        return tuple(tasks)
+    return tuple(task for task in tasks if not only.get(task.split, _NONE).isdisjoint(task.indices))
+
+
+def _asked(task: ShardTask, job: Job) -> set[int]:
+    return {index for index in task.indices if job.wants(task.split, index)}
 
 
 def _samples_there(task: ShardTask, job: Job, on_event: OnEvent) -> int | None:
@@ -248,12 +283,13 @@ def _samples_there(task: ShardTask, job: Job, on_event: OnEvent) -> int | None:
 
 def _started(there: Mapping[ShardTask, int | None], job: Job, workers: int) -> RunStarted:
     open_tasks = [task for task, count in there.items() if count is None]
-    found = sum(len(_kept(task, job)) for task in open_tasks)
+    found = sum(len(_kept(task, job) & _asked(task, job)) for task in open_tasks)
+    done = [task for task, count in there.items() if count is not None]
     return RunStarted(
         shards=len(there),
-        shards_done=len(there) - len(open_tasks),
-        samples=sum(task.count for task in there),
-        samples_done=found + sum(count for count in there.values() if count is not None),
+        shards_done=len(done),
+        samples=sum(len(_asked(task, job)) for task in there),
+        samples_done=found + sum(len(_asked(task, job)) for task in done),
         workers=workers,
     )
 

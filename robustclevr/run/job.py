@@ -43,6 +43,9 @@ class Job:
     retries : int
         How often a sample is tried again that gave no picture though nothing is known to be wrong
         with it: its renderer died, hung or reported an error. >= 0
+    only : mapping of str to frozenset of int, or None
+        Samples of each split that are wanted; None for all. Others are not made, and a shard that
+        lacks some stays unfinished.
     on_device_loss : str
         What a worker does whose GPU failed on every try at a sample: ``fail`` gives the sample up,
         ``cpu`` goes on without the GPU.
@@ -61,6 +64,7 @@ class Job:
     renderer: RendererSetup
     sample_timeout_s: float | None = None
     retries: int = RETRIES
+    only: Mapping[str, frozenset[int]] | None = None
     on_device_loss: str = "fail"
     recycle_after: int = 500
     recycle_rss_bytes: int = 3 << 30
@@ -73,6 +77,10 @@ class Job:
     def split(self, name: str) -> SplitSpec:
         """Return a split by name; KeyError if it is not part of the job."""
         return {split.name: split for split in self.splits}[name]
+
+    def wants(self, split: str, index: int) -> bool:
+        """Tell whether a sample is among those that are wanted."""
+        return self.only is None or index in self.only.get(split, frozenset())
 
 
 @dataclass(frozen=True)
@@ -183,6 +191,8 @@ class SampleDone:
     size_bytes : int
     found : bool
         True if an earlier run had made it.
+    device : str
+        What rendered it.
     """
 
     split: str
@@ -190,6 +200,7 @@ class SampleDone:
     seconds: float
     size_bytes: int
     found: bool = False
+    device: str = ""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from robustclevr.run.makers import sample_maker
 from robustclevr.run.publish import finished, publish, reuse_published, unpark_of
 from robustclevr.run.renderer import GaveUpError
 from robustclevr.run.shards import ShardTask, sample_name
-from robustclevr.store.parking import ParkedSample, clear_parked, park
+from robustclevr.store.parking import ParkedSample, clear_parked, park, parked_indices
 from robustclevr.store.receipts import Check
 
 
@@ -105,7 +105,7 @@ class ShardWorker:
             found = receipt is not None
             if receipt is None:
                 failures, gave_up = self._make_missing(order, lease)
-                if failures or gave_up or order.skip:
+                if failures or gave_up or not self._all_parked(task):
                     return Outcome(task, failures=failures, gave_up=gave_up)
                 with _naming_samples(task):
                     receipt = publish(task, self._job)
@@ -141,10 +141,15 @@ class ShardWorker:
             sample = unpark_of(task, index, self._job)
             if sample is not None:
                 size = sum(map(len, sample.members.values()))
-                self._on_event(SampleDone(task.split, index, 0.0, size, found=True))
-            elif index not in order.skip:
+                device = sample.provenance.device
+                self._on_event(SampleDone(task.split, index, 0.0, size, found=True, device=device))
+            elif index not in order.skip and self._job.wants(task.split, index):
                 missing.append(index)
         return missing
+
+    def _all_parked(self, task: ShardTask) -> bool:
+        parked = parked_indices(task.split, task.shard, self._layout)
+        return set(task.indices) <= set(parked)
 
     def _park(self, sample: ParkedSample, task: ShardTask) -> None:
         try:
@@ -154,7 +159,8 @@ class ShardWorker:
             raise StoreError(f"sample {name} could not be kept: {error}") from error
         self._samples += 1
         seconds = sample.provenance.seconds["total"]
-        self._on_event(SampleDone(task.split, sample.index, seconds, size))
+        device = sample.provenance.device
+        self._on_event(SampleDone(task.split, sample.index, seconds, size, device=device))
 
 
 def _with_retries(sample: ParkedSample, lost: Sequence[Retry]) -> ParkedSample:

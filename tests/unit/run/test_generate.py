@@ -189,6 +189,22 @@ def test_a_failure_ends_with_1_and_is_made_up_for(run, whole, tree, tmp_path, mo
     assert dataset_status(tmp_path / "d").complete
 
 
+def test_only_chosen_samples_are_made(run, whole, tree, tmp_path):
+    root = tmp_path / "d"
+    summary, events = run(root, samples="test:1,test:4")
+    assert (summary.exit_code, summary.samples, summary.shards) == (0, 2, 2)
+    assert summary.unfinished_shards == 0
+    assert events[0] == RunStarted(2, 0, 2, 0, 1)
+    assert {event.index for event in events if isinstance(event, SampleDone)} == {1, 4}
+    (split,) = dataset_status(root).splits
+    assert (split.shards_done, split.samples_done, split.parked) == (1, 1, 1)
+    summary, events = run(root, samples="test:0-1")
+    assert events[0] == RunStarted(1, 0, 2, 1, 1)
+    assert dataset_status(root).splits[0].samples_done == 3
+    run(root)
+    assert tree(root) == tree(whole)
+
+
 def test_no_blender_stops_everything(run, tmp_path, monkeypatch):
     monkeypatch.setenv("STAND_IN", "no-bpy:0")
     with pytest.raises(SetupError, match="pip install"):
