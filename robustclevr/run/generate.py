@@ -23,7 +23,7 @@ from robustclevr.run.job import (
     SampleFailure,
     ShardBroken,
 )
-from robustclevr.run.leases import remove_expired_leases
+from robustclevr.run.leases import remove_expired_leases, remove_lease
 from robustclevr.run.makers import renders_scenes
 from robustclevr.run.prepare import (
     check_draws,
@@ -278,6 +278,7 @@ def _samples_there(task: ShardTask, job: Job, on_event: OnEvent) -> int | None:
         return None
     # A run that was stopped between receipt and clearing leaves these.
     clear_parked(task.split, task.shard, job.layout)
+    remove_lease(task.split, task.shard, job.layout)
     return receipt.count
 
 

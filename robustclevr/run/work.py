@@ -28,7 +28,7 @@ from robustclevr.run.job import (
     ShardOrder,
     WorkerGaveUp,
 )
-from robustclevr.run.leases import Lease
+from robustclevr.run.leases import Lease, LeaseWatch
 from robustclevr.run.makers import sample_maker
 from robustclevr.run.publish import finished, publish, reuse_published, unpark_of
 from robustclevr.run.renderer import GaveUpError
@@ -77,7 +77,7 @@ class ShardWorker:
 
     def __init__(self, job: Job, on_event: OnEvent) -> None:
         self._job, self._layout, self._on_event = job, job.layout, on_event
-        self._stack = ExitStack()
+        self._stack, self._watch = ExitStack(), LeaseWatch()
         self._maker = sample_maker(job, load_job_recipes(job), on_event)
         self._samples, self._started = 0, time.monotonic()
 
@@ -97,7 +97,7 @@ class ShardWorker:
         """Make a shard, or finish one; see :func:`execute_shard`."""
         task = order.task
         with _naming_samples(task):
-            lease = Lease.acquire(task.split, task.shard, self._layout)
+            lease = Lease.acquire(task.split, task.shard, self._layout, self._watch)
         if lease is None:
             return Outcome(task, leased=True)
         with lease:
@@ -107,8 +107,11 @@ class ShardWorker:
                 failures, gave_up = self._make_missing(order, lease)
                 if failures or gave_up or not self._all_parked(task):
                     return Outcome(task, failures=failures, gave_up=gave_up)
+                # Another run may have taken the lease over, and been faster.
+                receipt = finished(task, self._job, Check.SHA256)
+                found = receipt is not None
                 with _naming_samples(task):
-                    receipt = publish(task, self._job)
+                    receipt = receipt or publish(task, self._job)
             clear_parked(task.split, task.shard, self._layout)
         self._on_event(ShardDone(task.split, task.shard, task.count, found))
         return Outcome(task, receipt)

@@ -7,7 +7,15 @@ import pytest
 
 from robustclevr.errors import StoreError
 from robustclevr.run import leases
-from robustclevr.run.leases import EXPIRES_S, Lease, live_leases, read_lease, remove_expired_leases
+from robustclevr.run.leases import (
+    EXPIRES_S,
+    SKEW_S,
+    Lease,
+    LeaseWatch,
+    live_leases,
+    read_lease,
+    remove_expired_leases,
+)
 from robustclevr.store.layout import Layout
 from robustclevr.store.owner import Owner
 
@@ -46,10 +54,46 @@ def test_a_dead_owner_is_replaced_at_once(layout):
 
 
 def test_a_silent_owner_elsewhere_is_replaced_in_time(layout):
-    write(layout, FAR, age_s=EXPIRES_S - 20)
+    longest = EXPIRES_S + SKEW_S
+    write(layout, FAR, age_s=longest - 20)
     assert Lease.acquire("test", 0, layout) is None
-    write(layout, FAR, age_s=EXPIRES_S + 20)
+    write(layout, FAR, age_s=longest + 20)
     assert Lease.acquire("test", 0, layout) is not None
+
+
+@pytest.mark.parametrize("ahead_s", [-SKEW_S, 0.0, SKEW_S, 1e6])
+def test_a_silent_owner_is_noticed_by_our_own_clock(layout, monkeypatch, ahead_s):
+    now_s = 1000.0
+    monkeypatch.setattr(leases.time, "monotonic", lambda: now_s)
+    write(layout, FAR, age_s=-ahead_s)
+    watch = LeaseWatch()
+    assert Lease.acquire("test", 0, layout, watch) is None
+    now_s += EXPIRES_S
+    assert Lease.acquire("test", 0, layout, watch) is None
+    assert Lease.acquire("test", 0, layout, LeaseWatch()) is None  # saw it for the first time
+    now_s += 1
+    assert Lease.acquire("test", 0, layout, watch) is not None
+
+
+def test_each_heartbeat_begins_the_count_anew(layout, monkeypatch):
+    now_s = 1000.0
+    monkeypatch.setattr(leases.time, "monotonic", lambda: now_s)
+    watch = LeaseWatch()
+    for beat in range(4):
+        write(layout, FAR, age_s=-beat)
+        assert Lease.acquire("test", 0, layout, watch) is None
+        now_s += 0.9 * EXPIRES_S
+
+
+def test_a_lease_that_came_alive_meanwhile_is_put_back(layout):
+    path = write(layout, FAR, age_s=2 * (EXPIRES_S + SKEW_S))
+    seen = read_lease(path)
+    write(layout, FAR)
+    leases._set_aside(path, seen, layout)
+    assert path.exists()
+    leases._set_aside(path, read_lease(path), layout)
+    assert not path.exists()
+    assert list(layout.temp.iterdir()) == []
 
 
 def test_a_lease_being_made_is_respected(layout):
@@ -81,7 +125,7 @@ def test_sweeping_removes_only_what_expired(layout):
     path = write(layout, FAR)
     remove_expired_leases(layout)
     assert path.exists()
-    write(layout, FAR, age_s=2 * EXPIRES_S)
+    write(layout, FAR, age_s=2 * (EXPIRES_S + SKEW_S))
     remove_expired_leases(layout)
     assert not path.exists()
 
