@@ -91,6 +91,7 @@ class Renderer:
         self._setup = job.renderer
         self._process: BlenderProcess | None = None
         self._lost = 0
+        self._remedy = ""
 
     def __enter__(self) -> Self:
         return self
@@ -178,11 +179,15 @@ class Renderer:
         if self._lost >= MAX_LOST:
             raise GaveUpError(
                 f"Blender died on {self._lost} samples in a row; this worker takes no more"
+                f"{self._remedy}"
             )
 
     def _left_gpu(self, attempts: Attempts, error: RenderError) -> bool:
         """Go on on the processor, from now on, if the GPU is lost and the user wants that."""
-        if not isinstance(error, DeviceLostError) or self._job.on_device_loss != "cpu":
+        if not isinstance(error, DeviceLostError):
+            return False
+        if self._job.on_device_loss != "cpu":
+            self._remedy = "; with --on-device-loss cpu it would go on on the CPU"
             return False
         attempts.grant(error, GOES_ON)
         self._setup = self._setup.on(None)

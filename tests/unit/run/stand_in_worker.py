@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 
-def main() -> None:
+def main(respond=None) -> None:
+    respond = respond or answer
     parser = argparse.ArgumentParser()
     parser.add_argument("--in-fd", type=int, required=True)
     parser.add_argument("--out-fd", type=int, required=True)
@@ -33,7 +34,7 @@ def main() -> None:
             request = json.loads(line)
             if request["type"] == "quit":
                 break
-            replies.write(json.dumps(answer(request, behavior)) + "\n")
+            replies.write(json.dumps(respond(request, behavior)) + "\n")
             replies.flush()
     os._exit(0)
 
