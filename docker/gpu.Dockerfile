@@ -1,7 +1,7 @@
 # robustclevr on NVIDIA GPUs. From the root of the checkout:
 #   docker build --file docker/gpu.Dockerfile --tag robustclevr:gpu .
 # BASE may be another distribution with apt 2.0 or newer, NVIDIA's or not: bpy carries Cycles' kernels,
-# and all that they need besides comes from the host's driver, 535 or newer.
+# and all that they need besides comes with the host's driver, 535 or newer.
 ARG BASE=docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04@sha256:5d2e53778e2180e01676aa8bac1aada242e95230ec97e21ecfb33de4e27cd1df
 
 FROM ${BASE} AS runtime
@@ -62,11 +62,15 @@ COPY --from=build \
     /usr/lib/x86_64-linux-gnu/
 COPY --from=build /opt/python /opt/python
 COPY --from=build /opt/robustclevr /opt/robustclevr
+# The base's CUDA is not used. Left alone it would ask for a newer driver, and its compatibility libraries
+# would stand in for an older one's, which fails on GPUs outside data centers.
+RUN rm -rf /usr/local/cuda*/compat
 # graphics is what brings OptiX. Kernels compiled at first use are kept in the volume; they may exceed
 # CUDA's own limit of its cache, so it is raised to the largest that CUDA takes.
 ENV CUDA_CACHE_MAXSIZE=4294967296 \
     CUDA_CACHE_PATH=/cache/cuda \
     HOME=/cache \
+    NVIDIA_DISABLE_REQUIRE=1 \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics \
     NVIDIA_VISIBLE_DEVICES=all \
     OPTIX_CACHE_PATH=/cache/optix \

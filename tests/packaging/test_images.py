@@ -160,10 +160,10 @@ def test_what_the_images_install_is_pinned():
 
 
 def test_both_images_are_made_alike():
-    """They differ in base, names, the kernels left out, and what tells the driver to come along."""
+    """They differ in base, names, the kernels left out, and how the driver comes in."""
     cpu, gpu = (set(instructions(path)) for path in DOCKERFILES)
-    assert {name for name, _ in cpu ^ gpu} == {"ARG", "LABEL", "RUN", "ENV"}
-    assert len(cpu - gpu) == len(gpu - cpu) == 4
+    assert sorted(name for name, _ in cpu - gpu) == ["ARG", "ENV", "LABEL", "RUN"]
+    assert sorted(name for name, _ in gpu - cpu) == ["ARG", "ENV", "LABEL", "RUN", "RUN"]
 
 
 @each_dockerfile
@@ -234,36 +234,3 @@ def test_commands_of_the_docs_are_commands(words):
     name, command, rest = cli.resolve_command(context, list(words))
     assert command is not None, words
     command.make_context(name, rest, parent=context)
-
-
-@pytest.mark.slow
-def test_an_array_of_the_sbatch_script_makes_the_whole_dataset(tmp_path):
-    """Each task with the variables that Slurm gives it; `srun` here only runs what follows it."""
-    stand_in = tmp_path / "bin" / "srun"
-    stand_in.parent.mkdir()
-    stand_in.write_text('#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nexec "$@"\n')
-    stand_in.chmod(0o755)
-    tools = Path(sys.executable).parent
-    array = {"SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_COUNT": "3", "HOME": str(tmp_path)}
-    small = ["--set", "splits.val.samples=12", "--set", "shard_size=4", "--splits", "val"]
-    for task in ("3", "4", "5"):
-        run = subprocess.run(
-            ["bash", ROOT / "docker/generate.sbatch", "vmds", "-o", tmp_path / "array", *small],
-            env={"PATH": f"{stand_in.parent}:{tools}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": task}
-            | array,
-            capture_output=True,
-            text=True,
-        )
-        assert run.returncode == 0, run.stdout + run.stderr
-    whole = [sys.executable, "-m", "robustclevr", "generate", "vmds", "-o", tmp_path / "whole"]
-    subprocess.run([*whole, *small], check=True, capture_output=True)
-    names = sorted(path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*"))
-    assert names == sorted(
-        path.relative_to(tmp_path / "array") for path in (tmp_path / "array").rglob("*")
-    )
-    for name in names:
-        if (tmp_path / "whole" / name).is_file() and not name.name.endswith(".receipt.json"):
-            same = (tmp_path / "array" / name).read_bytes() == (
-                tmp_path / "whole" / name
-            ).read_bytes()
-            assert same, name
