@@ -12,7 +12,7 @@ import click
 from robustclevr.cli import codes, options
 
 if TYPE_CHECKING:
-    from robustclevr.run.status import SplitStatus
+    from robustclevr.run.status import SplitStatus, WorkerStatus
 
 
 @click.command("status")
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @options.as_json
 def command(directory: Path, as_json: bool) -> int:  # noqa: FBT001
     """Say which shards and samples of DIRECTORY are done, missing or broken."""
-    from robustclevr.cli.words import duration
+    from robustclevr.cli.words import duration, plural
     from robustclevr.run.status import dataset_status
 
     status = dataset_status(directory)
@@ -31,13 +31,27 @@ def command(directory: Path, as_json: bool) -> int:  # noqa: FBT001
         click.echo(_line(split))
         for name in split.broken:
             click.echo(f"  broken: {name}")
+        for name in split.unsound_files:
+            click.echo(f"  missing or altered: {name}; 'robustclevr index {directory}' makes it")
+    for worker in status.leases:
+        click.echo(_worker_line(worker))
     if status.workers:
         rate = "" if status.samples_per_s is None else f", {status.samples_per_s:.2f} samples/s"
         left = "" if status.seconds_left is None else f", {duration(status.seconds_left)} left"
-        click.echo(f"{status.workers} workers at it{rate}{left}")
+        click.echo(f"{plural(status.workers, 'worker')} at it{rate}{left}")
     elif not status.complete:
         click.echo("nobody is working on it; the same 'generate' command goes on")
     return codes.DONE if status.complete else codes.INCOMPLETE
+
+
+def _worker_line(worker: WorkerStatus) -> str:
+    from robustclevr.cli.words import duration, plural
+
+    who = f"process {worker.pid} on {worker.host}" if worker.host else "a process that begins"
+    if worker.gone:
+        return f"  {worker.shard}: {who} is gone; what it finished is kept"
+    made = f"{plural(worker.samples, 'sample')} in {duration(worker.seconds)}"
+    return f"  {worker.shard}: {who}, {made}, heard of {duration(worker.beat_age_s)} ago"
 
 
 def _line(split: SplitStatus) -> str:

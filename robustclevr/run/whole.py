@@ -79,6 +79,23 @@ def split_state(dataset: Dataset, split: str, check: Check) -> SplitState:
     return SplitState(split, len(places), tars, tuple(missing), tuple(broken))
 
 
+def unsound_files(dataset: Dataset, state: SplitState) -> tuple[str, ...]:
+    """Return the files of a whole split that are missing or altered; none where it is not whole."""
+    if not state.whole:
+        return ()
+    layout = dataset.layout
+    files = _known(layout).get(state.split)
+    if files is None or any(files.get(name) != digest for name, digest in state.tars.items()):
+        return (layout.index_json.name,)
+    folder = layout.split(state.split)
+    names = {layout.draws(state.split).name, *files} - state.tars.keys()
+    return tuple(
+        f"{state.split}/{name}"
+        for name in sorted(names)
+        if not (folder / name).is_file() or file_sha256(folder / name) != files.get(name)
+    )
+
+
 def refresh(dataset: Dataset, check: Check, *, rebuild: bool = False) -> tuple[SplitState, ...]:
     """Bring the files of whole splits up to date.
 

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -431,11 +432,38 @@ def test_two_runs_on_one_folder_share_the_work(start, whole, tree, tmp_path, mon
     assert rendered == 5
 
 
-def test_status_of_a_live_run(start, tmp_path, monkeypatch):
+def test_status_of_a_run_alive_and_dead(start, tmp_path, monkeypatch):
     monkeypatch.setenv("STAND_IN", "slow:0.5")
     process = start(tmp_path / "d")
     read_until(process, "SampleDone")
     status = dataset_status(tmp_path / "d")
     assert status.workers == 1
+    (worker,) = status.leases
+    assert worker.pid == worker_of(process).pid
+    assert worker.shard.startswith("test/shard-0000")
+    assert not worker.gone
+    assert -1 < worker.beat_age_s < 100
+    children = family(process.pid)
     process.kill()
-    assert_all_end(family(process.pid))
+    for child in children:
+        child.kill() if child.is_running() else None
+    assert_all_end(children)
+    status = dataset_status(tmp_path / "d")
+    assert status.workers == 0
+    assert [worker.gone for worker in status.leases] in ([True], [])
+    assert not status.complete
+
+
+@pytest.mark.parametrize("name", ["index.json", "test/draws.parquet", "test/scenes.json"])
+@pytest.mark.parametrize("damage", ["gone", "altered"])
+def test_a_whole_split_without_its_files_is_not_complete(run, whole, tmp_path, name, damage):
+    root = tmp_path / "d"
+    shutil.copytree(whole, root)
+    assert dataset_status(root).complete
+    path = root / name
+    path.unlink() if damage == "gone" else path.write_bytes(path.read_bytes()[:-1])
+    status = dataset_status(root)
+    assert not status.complete
+    assert status.splits[0].unsound_files == (name,)
+    run(root)
+    assert dataset_status(root).complete
