@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     help="An option of sbatch, such as partition=gpu; may be given more than once.",
 )
 @options.device
+@options.on_device_loss
 @options.recipes
 @options.blender
 @options.blender_python
@@ -69,6 +70,7 @@ def command(
     backend: str,
     backend_settings: tuple[str, ...],
     device: str,
+    on_device_loss: str,
     recipe_dirs: tuple[Path, ...],
     blender_app: Path | None,
     blender_python: Path | None,
@@ -104,6 +106,7 @@ def command(
         backend=backend,
         backend_settings=backend_settings,
         device=device,
+        on_device_loss=on_device_loss,
         command=renderer_command(blender_app, blender_python),
         force=force,
         samples=samples,

@@ -44,11 +44,27 @@ blender_python = click.option(
     help="Python interpreter that has bpy, if it is not this one.",
 )
 
+
+def _known_device(_context: click.Context, _option: click.Parameter, word: str) -> str:
+    from robustclevr.run.devices import check_device
+
+    return check_device(word)
+
+
 device = click.option(
     "--device",
     default="auto",
     show_default=True,
-    help="auto, cpu, optix, cuda or another back end of Cycles.",
+    callback=_known_device,
+    help="What renders: auto (the best that is here), cpu, optix, cuda, hip, metal or oneapi.",
+)
+
+on_device_loss = click.option(
+    "--on-device-loss",
+    type=click.Choice(["fail", "cpu"]),
+    default="fail",
+    show_default=True,
+    help="What a worker does whose GPU failed twice: give the sample up, or go on on the CPU.",
 )
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -14,10 +14,10 @@ from statistics import fmean
 from robustclevr.errors import RenderError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import canonical_json
-from robustclevr.run.cores import share_cores
+from robustclevr.run.backends import load_backend
 from robustclevr.run.generate import GenerateOptions, renderer_setup
 from robustclevr.run.job import Job, SampleFailure
-from robustclevr.run.makers import Maker, holds_clips, sample_maker
+from robustclevr.run.makers import Maker, renders_scenes, sample_maker
 from robustclevr.run.prepare import chosen_splits, split_fingerprints
 from robustclevr.run.publish import finished, unpark_of
 from robustclevr.run.shards import ShardTask, select, shard_tasks
@@ -118,7 +118,14 @@ def estimate(
     """
     splits = chosen_splits(spec, options.splits)
     tasks = select(shard_tasks(splits), options.selection)
-    workers, threads = share_cores(options.workers, len(tasks), clips=holds_clips(splits))
+    with load_backend(options.backend, options.backend_settings) as backend:
+        workers, threads = backend.share(
+            options.workers,
+            len(tasks),
+            clips=not renders_scenes(splits),
+            device=options.device,
+            command=options.command,
+        )
     job = Job(
         root=out.resolve(),
         splits=splits,
