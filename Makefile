@@ -1,9 +1,11 @@
 # `make demo` and `make test` each do all of their own set-up; both need Python 3.11 and make.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+PYTHON313 ?= python3.13
+BLENDER5 := .venv-blender5
 STAMP := .venv/.installed
 
-.PHONY: setup demo test test-images check golden clean
+.PHONY: setup demo test test-images test-blender5 check golden clean
 
 setup: $(STAMP)
 
@@ -33,8 +35,19 @@ test: setup
 test-images: setup
 	tests/cluster/images.sh
 
+# Blender 5.x against 4.5. It has an environment of its own, with the Python that bpy 5.x is built for.
+test-blender5: setup $(BLENDER5)/.installed
+	ROBUSTCLEVR_BLENDER5=$(CURDIR)/$(BLENDER5)/bin/python $(BIN)/pytest tests/blender5
+
+$(BLENDER5)/.installed:
+	@command -v $(PYTHON313) >/dev/null \
+		|| { echo "Python 3.13 is needed (bpy 5.x is built for it); say which: make test-blender5 PYTHON313=/path/to/python3.13"; exit 1; }
+	$(PYTHON313) -m venv $(BLENDER5)
+	$(BLENDER5)/bin/python -m pip install --quiet 'bpy>=5.2' 'numpy>=2.2'
+	touch $@
+
 golden: setup
 	$(BIN)/python tests/golden/make_golden.py
 
 clean:
-	rm -rf build dist out .venv *.egg-info
+	rm -rf build dist out .venv $(BLENDER5) *.egg-info
