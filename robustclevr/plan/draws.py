@@ -21,11 +21,11 @@ from robustclevr import seeds
 from robustclevr.errors import SpecError
 from robustclevr.records import Draw, Value
 from robustclevr.scm import SCM, DrawTable
-from robustclevr.scm.noise import noise_names, recorded_noise
+from robustclevr.scm.noise import Noise, noise_names, recorded_noise
 from robustclevr.scm.ood import require_outside
 from robustclevr.scm.table import concatenate
 from robustclevr.scm.tail import Tail, find_tail, sample_tail
-from robustclevr.spec import SplitSpec
+from robustclevr.spec import DagSpec, SplitSpec
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,11 @@ class SplitDraws:
         return Source(self._stream, index // len(self._points))
 
     @property
+    def dag(self) -> DagSpec:
+        """The DAG with the soft interventions of the split."""
+        return self._model.dag
+
+    @property
     def frames(self) -> int:
         """Draws of one sample: 1, or the number of frames where each has its own."""
         return self._frames
@@ -121,6 +126,30 @@ class SplitDraws:
         else:
             found = concatenate([self._row(index) for index in range(start, start + count)])
         return replace(found, index=np.arange(start, start + count, dtype=np.int64))
+
+    def recomputed(
+        self, noise: Noise, count: int, *, held: Sequence[Mapping[str, Value]] | None = None
+    ) -> DrawTable:
+        """Return what follows from the noise of the first samples, whatever their streams say.
+
+        Parameters
+        ----------
+        noise : mapping of node to mapping of noise to ndarray of float64, shape (count,)
+            All noises of samples 0 to ``count - 1``.
+        count : int
+        held : sequence of mapping, optional
+            As for :meth:`table`.
+        """
+        index = np.arange(count, dtype=np.int64)
+        if held is None and len(self._points) == 1 and "ood" not in self._changes:
+            return replace(self._model, condition=None).propagate(index, noise)
+        tables = []
+        for row in range(count):
+            model = self._at(row) if held is None else self._model.do(held[row])
+            here = slice(row, row + 1)
+            own = {node: {k: x[here] for k, x in named.items()} for node, named in noise.items()}
+            tables.append(replace(model, condition=None).propagate(index[here], own))
+        return concatenate(tables)
 
     def candidate(self, index: int, number: int) -> dict[str, Value]:
         """Return what candidate ``number`` of a worst case holds the parameters at.

@@ -182,12 +182,16 @@ class Dataset:
                 for key in reader.keys():  # noqa: SIM118 - a reader is no mapping
                     yield reader.record(key)
 
+    def tar_of(self, split: str, index: int) -> Path:
+        """Return the shard that holds a sample."""
+        return self.layout.tar(split, index // self.split(split).shard_size)
+
     def sample(self, split: str, index: int) -> Sample:
         """Return one sample; StoreError if it is beyond the split or its shard is missing."""
         entry = self.split(split)
         if not 0 <= index < entry.samples:
             raise StoreError(f"split '{split}' has samples 0 to {entry.samples - 1}, not {index}")
         key = sample_key(index)
-        with ShardReader(self.layout.tar(split, index // entry.shard_size)) as reader:
+        with ShardReader(self.tar_of(split, index)) as reader:
             members = {suffix: reader.read(key, suffix) for suffix in reader.suffixes(key)}
         return Sample(split, key, members)

@@ -1,6 +1,6 @@
 """Reads a dataset and checks what it promises."""
 
-from robustclevr.verify.dataset import verify_dataset
-from robustclevr.verify.report import CheckResult, Report
+from robustclevr.verify.dataset import VerifyOptions, verify_dataset
+from robustclevr.verify.report import CheckResult, Problem, Report
 
-__all__ = ["CheckResult", "Report", "verify_dataset"]
+__all__ = ["CheckResult", "Problem", "Report", "VerifyOptions", "verify_dataset"]

@@ -15,31 +15,28 @@ from robustclevr.errors import RobustClevrError
 from robustclevr.imaging import decode_npz
 from robustclevr.plan import CLEAN
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.records import ClipPlan, VideoOptions, from_json
+from robustclevr.records import ClipPlan, ClipVariant, VideoOptions, from_json
 from robustclevr.run.clips import encode_clip
 from robustclevr.store.clip import ARRAYS, CLIP
 from robustclevr.store.dataset import Dataset, Sample
-from robustclevr.verify.each import check_each
-from robustclevr.verify.report import CheckResult
-from robustclevr.verify.rerender import TOLERANCE_LEVELS, spread
+from robustclevr.verify.report import CheckResult, Problem
+from robustclevr.verify.rerender import TOLERANCE_LEVELS, Comparison
 from robustclevr.video import sample_clip
+
+Arrays = Mapping[str, NDArray[Any]]
 
 _PLACE_TOLERANCE_PX = 1e-6  # of numbers that were stored as text
 _PICTURES = ("video", "background")
 _SPMOT_BORDER = 10 / 128  # boxes vanish when their centre comes closer: tracking-by-animation
 
 
-def check_clips(dataset: Dataset, split: str) -> CheckResult:
-    """Check every clip of a split; see :func:`clip_problems`."""
-    return check_each(dataset, split, ClipPlan, clip_problems)
-
-
-def clip_problems(sample: Sample, plan: ClipPlan) -> Iterator[str]:
+def clip_problems(sample: Sample, plan: ClipPlan) -> Iterator[Problem]:
     """Yield what is wrong with one clip.
 
     Every array that was asked for must be there in its size and type; at each pixel the mask
     must name the foremost sprite whose amodal mask holds it; visibility must be modal over
-    amodal pixels; centroids must be where the plan's options keep them.
+    amodal pixels; centroids must be where the plan's options keep them; a version that no step
+    changes must be the clean clip.
     """
     arrays = decode_npz(sample.members.get(CLIP, b""))
     wrong = list(_array_problems(arrays, plan))
@@ -49,7 +46,7 @@ def clip_problems(sample: Sample, plan: ClipPlan) -> Iterator[str]:
     yield from _place_problems(plan)
     for variant in plan.variants:
         if variant.variant != CLEAN:
-            yield from _variant_problems(sample, plan, variant.variant)
+            yield from _variant_problems(sample, plan, variant, arrays)
 
 
 def check_remade(
@@ -60,11 +57,9 @@ def check_remade(
     Files must be byte-equal; where only colors differ, by at most the tolerance of images on
     average, the note says so: another processor may have rounded them.
     """
-    problems: list[str] = []
-    notes: list[str] = []
-    indices = spread(count, dataset.split(split).samples)
+    comparison = Comparison(dataset, split, count)
     try:
-        for index in indices:
+        for index in comparison.indices:
             stored = dataset.sample(split, index)
             plan = from_json(ClipPlan, stored.record["plan"])
             options = _with_paths(plan.options)
@@ -74,14 +69,13 @@ def check_remade(
             )
             again, _ = encode_clip(replace(plan, clip=drawn), options, recipes)
             for difference, is_problem in _differences(stored.members, again):
-                text = f"{split}/{stored.key}: {difference}"
-                (problems if is_problem else notes).append(text)
+                comparison.add(index, difference, is_problem=is_problem)
     except (RobustClevrError, KeyError, TypeError) as error:
-        problems.append(f"{split}: cannot be made again: {error}")
-    return CheckResult("rerender", split, len(indices), tuple(problems), "; ".join(notes))
+        comparison.failed(error)
+    return comparison.result()
 
 
-def _array_problems(arrays: Mapping[str, NDArray[Any]], plan: ClipPlan) -> Iterator[str]:
+def _array_problems(arrays: Arrays, plan: ClipPlan) -> Iterator[Problem]:
     options = plan.options
     size = (options.frames, options.height, options.width)
     count = len(plan.clip.sprites)
@@ -95,29 +89,37 @@ def _array_problems(arrays: Mapping[str, NDArray[Any]], plan: ClipPlan) -> Itera
     for name in (ARRAYS[output] for output in plan.outputs):
         shape, dtype = expected[name]
         array = arrays.get(name)
-        if array is None:
-            yield f"has no '{name}'"
-        elif array.shape != shape or array.dtype != dtype:
-            yield f"'{name}' is {array.dtype}{array.shape}, expected {np.dtype(dtype)}{shape}"
+        found = "missing" if array is None else f"{array.dtype}{array.shape}"
+        due = f"{np.dtype(dtype)}{shape}"
+        if found != due:
+            yield Problem(f"array '{name}'", found, due)
 
 
-def _variant_problems(sample: Sample, plan: ClipPlan, variant: str) -> Iterator[str]:
+def _variant_problems(
+    sample: Sample, plan: ClipPlan, variant: ClipVariant, clean: Arrays
+) -> Iterator[Problem]:
     size = (plan.options.frames, plan.options.height, plan.options.width)
+    every_step = [*variant.steps, *(step for frame in variant.frames for step in frame)]
+    acts = any(step.severity > 0 for step in every_step)
     for name, shape in (("video", (*size, 3)), ("masks", size)):
-        array = sample.array(name, variant)
-        if array.shape != shape or array.dtype != np.uint8:
-            yield f"'{name}' of '{variant}' is {array.dtype}{array.shape}, expected uint8{shape}"
+        array = sample.array(name, variant.variant)
+        found, due = f"{array.dtype}{array.shape}", f"uint8{shape}"
+        if found != due:
+            yield Problem(f"array '{name}' of '{variant.variant}'", found, due)
         elif name == "masks" and array.max(initial=0) > len(plan.clip.sprites):
-            sprites = len(plan.clip.sprites)
-            yield f"masks of '{variant}' reach {array.max()}, but there are {sprites} sprites"
+            due = f"at most {len(plan.clip.sprites)}, the number of sprites"
+            yield Problem(f"largest label of '{variant.variant}'", str(array.max()), due)
+        elif not acts and name in clean and not np.array_equal(array, clean[name]):
+            what = f"array '{name}' of '{variant.variant}' differs from the clean one"
+            yield Problem(f"{what}, though no step changes it")
 
 
 def _label_problems(
-    arrays: Mapping[str, NDArray[Any]], plan: ClipPlan, described: list[Mapping[str, Any]]
-) -> Iterator[str]:
+    arrays: Arrays, plan: ClipPlan, described: list[Mapping[str, Any]]
+) -> Iterator[Problem]:
     masks, amodal, sprites = arrays["masks"], arrays["amodal"], plan.clip.sprites
     if len(described) != len(sprites):
-        yield f"its record describes {len(described)} sprites, its plan has {len(sprites)}"
+        yield Problem("number of sprites in its record", str(len(described)), str(len(sprites)))
         return
     for t in range(len(masks)):
         foremost = np.zeros_like(masks[t])
@@ -126,19 +128,21 @@ def _label_problems(
         wrong = np.argwhere(foremost != masks[t])
         if len(wrong):
             row, column = wrong[0].tolist()
-            yield (
-                f"frame {t}: the mask says {masks[t, row, column]} at row {row}, column {column}, "
-                f"where {foremost[row, column]} is foremost ({len(wrong)} pixels differ)"
+            yield Problem(
+                f"mask of frame {t} at row {row}, column {column}",
+                str(masks[t, row, column]),
+                f"{foremost[row, column]}, which is foremost ({len(wrong)} pixels differ)",
             )
     whole = np.count_nonzero(amodal, axis=(2, 3))
     for i, sprite in enumerate(described):
         seen = np.count_nonzero(masks == i + 1, axis=(1, 2))
         fractions = (seen / np.maximum(whole[:, i], 1)).tolist()
         if fractions != sprite["visibility"]:
-            yield f"sprite {i + 1} has visibility {fractions}, its record says otherwise"
+            due = f"{sprite['visibility']} as its record says"
+            yield Problem(f"visibility of sprite {i + 1}", f"{fractions} in the masks", due)
 
 
-def _place_problems(plan: ClipPlan) -> Iterator[str]:
+def _place_problems(plan: ClipPlan) -> Iterator[Problem]:
     options = plan.options
     if "enter_exit" in options.scenarios:
         return  # there sprites cross the border
@@ -149,7 +153,8 @@ def _place_problems(plan: ClipPlan) -> Iterator[str]:
         for t, place in enumerate(sprite.position):
             sides = zip(place or (), (options.width, options.height), strict=False)
             if not all(low <= value <= side - low for value, side in sides):
-                yield f"frame {t}: sprite {i} is at {place}, less than {margin:g} px from a border"
+                what = f"place of sprite {i} in frame {t}"
+                yield Problem(what, str(place), f"at least {margin:g} px from each border")
 
 
 def _with_paths(options: VideoOptions) -> VideoOptions:

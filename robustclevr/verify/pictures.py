@@ -10,33 +10,42 @@ import numpy as np
 from robustclevr.errors import RobustClevrError
 from robustclevr.imaging import srgb8_to_linear
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.records import LinearImage, PicturePlan, from_json
+from robustclevr.records import LinearImage, PicturePlan, RenderPass, from_json
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.run.pictures import corrupt_by_twins
 from robustclevr.store.dataset import Dataset, Sample
 from robustclevr.store.sample import CLEAN, develop, image_member, mask_member
-from robustclevr.verify.each import check_each
-from robustclevr.verify.labels import image_problems, label_problems
-from robustclevr.verify.report import CheckResult
-from robustclevr.verify.rerender import TOLERANCE_LEVELS, spread
+from robustclevr.verify.labels import derived_problems, image_problems, label_problems
+from robustclevr.verify.report import CheckResult, Problem
+from robustclevr.verify.rerender import TOLERANCE_LEVELS, Comparison
 
 
-def check_pictures(dataset: Dataset, split: str) -> CheckResult:
-    """Check every sample of a split.
+def picture_problems(
+    sample: Sample, plan: PicturePlan, recipes: Mapping[str, LoadedRecipe], *, masks: bool
+) -> Iterator[Problem]:
+    """Yield what is wrong with one corrupted picture.
 
     Every planned image, and label map where there are masks, must be there in the picture's
-    size; boxes and pixels in the record must be those of the label maps.
+    size; boxes and pixels in the record must be those of the label maps; what no step changes
+    must be as in the clean image.
+
+    Parameters
+    ----------
+    sample : Sample
+    plan : PicturePlan
+        From its record.
+    recipes : mapping of str to LoadedRecipe
+        For what moves pixels.
+    masks : bool
+        Whether the split has them.
     """
-    masks = "mask" in dataset.split(split).document["outputs"]
-
-    def problems_of(sample: Sample, plan: PicturePlan) -> Iterator[str]:
-        size = (plan.picture.height, plan.picture.width)
-        for variant in (image.variant for image in plan.images):
-            yield from image_problems(sample, variant, size)
-            if masks:
-                yield from label_problems(sample, variant, size, sample.record["objects"])
-
-    return check_each(dataset, split, PicturePlan, problems_of)
+    size = (plan.picture.height, plan.picture.width)
+    objects = sample.record["objects"]
+    for variant in (image.variant for image in plan.images):
+        yield from image_problems(sample, variant, size)
+        if masks:
+            yield from label_problems(sample, variant, size, objects)
+    yield from derived_problems(sample, plan.images, (RenderPass(()),), recipes)
 
 
 def check_corrupted(
@@ -58,26 +67,24 @@ def check_corrupted(
     needs_blender = dataset.split(split).document["pictures"]["engine"] == "blender"
     if needs_blender and setup is None:
         return None
-    problems: list[str] = []
-    notes: list[str] = []
-    indices = spread(count, dataset.split(split).samples)
+    comparison = Comparison(dataset, split, count)
     try:
         with ExitStack() as stack:
             process = (
                 stack.enter_context(BlenderProcess(setup)) if needs_blender and setup else None
             )
-            for index in indices:
+            for index in comparison.indices:
                 stored = dataset.sample(split, index)
                 plan = from_json(PicturePlan, stored.record["plan"])
                 if image_member(CLEAN) not in stored.members or plan.picture.bits != 8:
-                    notes.append(f"{split}/{stored.key}: its 8-bit clean picture is not stored")
+                    what = "its 8-bit clean picture is not stored"
+                    comparison.add(index, what, is_problem=False)
                     continue
-                for problem, differs in _differences(stored, plan, process, recipes):
-                    text = f"{split}/{stored.key}: {problem}"
-                    (problems if differs else notes).append(text)
+                for difference, is_problem in _differences(stored, plan, process, recipes):
+                    comparison.add(index, difference, is_problem=is_problem)
     except (RobustClevrError, KeyError, TypeError) as error:
-        problems.append(f"{split}: cannot be corrupted again: {error}")
-    return CheckResult("rerender", split, len(indices), tuple(problems), "; ".join(notes))
+        comparison.failed(error)
+    return comparison.result()
 
 
 def _differences(

@@ -1,4 +1,4 @@
-"""Checks on records: each sample's Plan made again from the spec, and the record against it."""
+"""Checks on records: each sample's plan made again from the spec, and the record against it."""
 
 from __future__ import annotations
 
@@ -6,46 +6,19 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robustclevr.errors import RobustClevrError
-from robustclevr.plan import Planner
-from robustclevr.recipe import LoadedRecipe
-from robustclevr.records import Choice, Plan, from_json, to_json
+from robustclevr.plan import ClipPlanner, PicturePlanner, Planner
+from robustclevr.records import Choice, Draw, PicturePlan, Plan, from_json, to_json
 from robustclevr.scenes import scene_to_clevr
-from robustclevr.spec import split_from_document
-from robustclevr.store.dataset import Dataset
-from robustclevr.verify.report import CheckResult
+from robustclevr.verify.report import Problem
 
 RELATIVE_TOLERANCE = 1e-9
 """Allowed relative difference of numbers that another processor may round differently."""
 
-
-def check_plans(dataset: Dataset, split: str, recipes: Mapping[str, LoadedRecipe]) -> CheckResult:
-    """Plan every sample of a split again from ``dataset.json`` and compare its record.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    split : str
-        A whole split of an image family.
-    recipes : mapping of str to LoadedRecipe
-    """
-    entry = dataset.split(split)
-    problems: list[str] = []
-    count = 0
-    try:
-        file = str(dataset.layout.dataset_json)
-        spec = split_from_document(split, entry.document, recipes, file=file)
-        planner = Planner(spec, recipes, root_seed=dataset.content["seed"])
-        for count, sample in enumerate(dataset.samples(split), start=1):
-            found = record_problems(sample.record, planner, count - 1)
-            problems += [f"{split}/{sample.key}: {problem}" for problem in found]
-    except (RobustClevrError, KeyError, TypeError, AttributeError) as error:
-        problems.append(f"{split}: sample {count}: {type(error).__name__}: {error}")
-    return CheckResult("records", split, count, tuple(problems))
+Record = Mapping[str, Any]
 
 
-def record_problems(record: Mapping[str, Any], planner: Planner, index: int) -> Iterator[str]:
-    """Yield where a record is not what the spec gives: the first difference of each part.
+def scene_record_problems(record: Record, planner: Planner, index: int) -> Iterator[Problem]:
+    """Yield where the record of a scene is not what the spec gives.
 
     Parameters
     ----------
@@ -55,23 +28,71 @@ def record_problems(record: Mapping[str, Any], planner: Planner, index: int) -> 
     index : int
         Of the sample.
     """
-    written = from_json(Plan, record["plan"])
-    choice: Choice | None = written.choice
+    choice: Choice | None = from_json(Plan, record["plan"]).choice
     plan = planner.plan(index, choice)
     scene = scene_to_clevr(plan.scene)
-    draw = plan.draw
     expected = {
         "plan": to_json(plan),
-        "nodes": {} if draw is None else to_json(draw.nodes),
-        "log_density": None if draw is None else draw.log_density,
-        "interventions": {} if draw is None else to_json(draw.interventions),
+        **_drawn(plan.draw),
         "render": to_json(plan.settings),
         "scene": to_json(scene),
         "objects": to_json(scene["objects"]),
     }
+    yield from _first_differences(record, expected)
+
+
+def clip_record_problems(record: Record, planner: ClipPlanner, index: int) -> Iterator[Problem]:
+    """Yield where the record of a clip is not what the spec gives; as for a scene."""
+    plan = planner.plan(index)
+    stored = to_json(plan)
+    expected = {
+        "plan": stored,
+        **_drawn(plan.draw),
+        "family": plan.clip.family,
+        "frames": plan.options.frames,
+        "sprites": stored["clip"]["sprites"],
+        "background": {
+            "color": stored["clip"]["background"],
+            "texture": stored["clip"]["background_texture"],
+            "step": stored["clip"]["background_step"],
+        },
+        "scenario": stored["clip"]["scenario"],
+        "left_out": stored["clip"]["left_out"],
+    }
+    yield from _first_differences(record, expected)
+
+
+def picture_record_problems(
+    record: Record, planner: PicturePlanner, index: int
+) -> Iterator[Problem]:
+    """Yield where the record of a corrupted picture is not what the spec gives; as for a scene.
+
+    The picture is taken from the record: the pictures themselves need not be here.
+    """
+    picture = from_json(PicturePlan, record["plan"]).picture
+    plan = planner.plan(index, picture)
+    expected = {
+        "plan": to_json(plan),
+        **_drawn(plan.draw),
+        "picture": to_json(picture),
+        "render": {"height": picture.height, "width": picture.width},
+    }
+    yield from _first_differences(record, expected)
+
+
+def _drawn(draw: Draw | None) -> dict[str, Any]:
+    return {
+        "nodes": {} if draw is None else to_json(draw.nodes),
+        "log_density": None if draw is None else draw.log_density,
+        "interventions": {} if draw is None else to_json(draw.interventions),
+    }
+
+
+def _first_differences(record: Record, expected: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the first difference of each part of a record."""
     for key, value in expected.items():
-        for path, was, due in differences(key, record.get(key), value):
-            yield f"its record has {was!r} for {path}, the spec gives {due!r}"
+        for path, found, due in differences(key, record.get(key), value):
+            yield Problem(f"its record's {path}", repr(found), f"{due!r} as the spec gives")
             break
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -14,8 +15,9 @@ from robustclevr.records import Plan, from_json
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.run.samples import encode
 from robustclevr.store.dataset import Dataset, Sample
+from robustclevr.store.layout import sample_key
 from robustclevr.store.receipts import read_receipt
-from robustclevr.verify.report import CheckResult
+from robustclevr.verify.report import REMAKE, CheckResult, Problem
 
 TOLERANCE_LEVELS = 0.5
 """Allowed mean absolute difference of 8-bit images made on another processor, GPU or Blender.
@@ -40,6 +42,50 @@ def spread(count: int, available: int) -> list[int]:
     return [number * available // count for number in range(count)]
 
 
+class Comparison:
+    """Gathers what differs between stored samples of a split and those made again.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    split : str
+    count : int
+        Samples to make again, spread evenly; see :func:`spread`.
+    """
+
+    def __init__(self, dataset: Dataset, split: str, count: int) -> None:
+        self._dataset, self._split = dataset, split
+        self.indices = spread(count, dataset.split(split).samples)
+        self._problems: list[Problem] = []
+        self._notes: list[str] = []
+        self._started = time.perf_counter()
+
+    def add(self, index: int, difference: str, *, is_problem: bool) -> None:
+        """Take a difference of one sample; one that is no problem becomes a note."""
+        sample = f"{self._split}/{sample_key(index)}"
+        if is_problem:
+            tar = str(self._dataset.tar_of(self._split, index))
+            self._problems.append(Problem(difference, file=tar, sample=sample, remedy=REMAKE))
+        else:
+            self._notes.append(f"{sample}: {difference}")
+
+    def failed(self, error: Exception) -> None:
+        """Take why no more samples could be made again."""
+        what = f"samples of '{self._split}' cannot be made again: {type(error).__name__}: {error}"
+        self._problems.append(Problem(what))
+
+    def result(self) -> CheckResult:
+        """Return what was gathered."""
+        return CheckResult(
+            "rerender",
+            self._split,
+            len(self.indices),
+            tuple(self._problems),
+            "; ".join(self._notes),
+            time.perf_counter() - self._started,
+        )
+
+
 def check_rerender(
     dataset: Dataset,
     split: str,
@@ -52,23 +98,21 @@ def check_rerender(
     Files must be byte-equal where the same Blender rendered them on a CPU without a denoiser.
     Otherwise pixels may differ by :data:`TOLERANCE_LEVELS` on average, and the note says so.
     """
-    problems: list[str] = []
-    notes: list[str] = []
-    indices = spread(count, dataset.split(split).samples)
+    comparison = Comparison(dataset, split, count)
     try:
         with BlenderProcess(setup) as process:
-            for index in indices:
+            for index in comparison.indices:
                 stored = dataset.sample(split, index)
                 plan = from_json(Plan, stored.record["plan"])
                 members = encode(plan, process.render(plan), recipes)
                 again = Sample(split, stored.key, members)
                 allowed = 0.0 if _must_be_equal(dataset, split, index, process) else None
                 for name, difference in _differences(stored, again):
-                    text = f"{split}/{stored.key}.{name}: {difference}"
-                    (problems if _is_problem(difference, allowed) else notes).append(text)
+                    text, wrong = f"'{name}' {difference}", _is_problem(difference, allowed)
+                    comparison.add(index, text, is_problem=wrong)
     except (RobustClevrError, KeyError, TypeError) as error:
-        problems.append(f"{split}: cannot be rendered again: {error}")
-    return CheckResult("rerender", split, len(indices), tuple(problems), "; ".join(notes))
+        comparison.failed(error)
+    return comparison.result()
 
 
 class _Levels(float):
