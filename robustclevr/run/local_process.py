@@ -67,6 +67,7 @@ class LocalProcess:
                 [*command, str(theirs.fileno()), str(os.getpid())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                stdout=self._log.fileno(),
                 stderr=self._log.fileno(),
                 env={**_ONE_THREAD, **os.environ} if holds_clips(job.splits) else None,
             )
