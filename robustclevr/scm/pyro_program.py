@@ -22,7 +22,7 @@ from torch.distributions import constraints
 from robustclevr.records import Value
 from robustclevr.scm.distributions import LAWS
 from robustclevr.scm.interventions import held_in, switched_on
-from robustclevr.scm.severity import parameters_of_severity
+from robustclevr.scm.severity import offsets, parameters_of_severity
 from robustclevr.spec.expression import (
     Call,
     Expression,
@@ -132,9 +132,9 @@ class _Node:
         for parameter in self._node.recipe.parameters:
             if parameter.role == "severity" and parameter.worst is not None:
                 clean = float(parameter.clean)
-                strength = torch.abs(fields[parameter.name] - clean) / abs(parameter.worst - clean)
-                total = torch.maximum(total, strength)
-        total = torch.clamp(total, max=1.0)
+                below, above = offsets(parameter)
+                strength = torch.clamp(fields[parameter.name] - clean, below, above)
+                total = torch.maximum(total, torch.abs(strength) / abs(parameter.worst - clean))
         curve = self._node.recipe.curve
         return total if curve is None else _interpolate(total, curve.fraction, curve.severity)
 

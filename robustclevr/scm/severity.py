@@ -1,8 +1,9 @@
 """From parameters to severity, and from severity to parameters.
 
 A node is as far from clean as the largest |p - clean| / |worst - clean| over its parameters of
-role severity, capped at 1. That fraction is its severity, until the recipe has a measured curve;
-then the curve maps it.
+role severity, capped at 1, where p is what is applied: the drawn value, clamped to the recipe's
+safe range. That fraction is its severity, until the recipe has a measured curve; then the curve
+maps it.
 """
 
 from __future__ import annotations
@@ -37,16 +38,34 @@ def severity(recipe: Recipe, parameters: Mapping[str, NDArray[Any]]) -> FloatArr
     for parameter in _severity_parameters(recipe):
         if parameter.name in parameters:
             clean, worst = _ends(parameter)
-            reach = abs(worst - clean)
             strength = np.asarray(np.subtract(parameters[parameter.name], clean, dtype=np.float64))
+            np.clip(strength, *offsets(parameter), out=strength)  # first, as dividing may overflow
             np.abs(strength, out=strength)
-            np.minimum(strength, reach, out=strength)  # first, as dividing may overflow
-            strength /= reach
+            strength /= abs(worst - clean)
             total = strength if total is None else np.asarray(np.maximum(total, strength))
     if total is None:
         return np.zeros(())
     curve = recipe.curve
     return total if curve is None else interpolate(total, curve.fraction, curve.severity)
+
+
+def offsets(parameter: Parameter) -> tuple[float, float]:
+    """Return how far below and above clean a severity parameter counts.
+
+    Within its safe range, beyond which another value is not applied, and no farther than worst
+    lies on the one side or the other.
+
+    Returns
+    -------
+    below : float
+        At most 0.
+    above : float
+        At least 0.
+    """
+    clean, worst = _ends(parameter)
+    reach = abs(worst - clean)
+    below, above = max(parameter.low - clean, -reach), min(parameter.high - clean, reach)
+    return min(below, 0.0), max(above, 0.0)
 
 
 def parameters_of_severity(recipe: Recipe, level: FloatArray) -> dict[str, FloatArray]:

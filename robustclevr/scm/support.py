@@ -211,9 +211,13 @@ def _severity(recipe: Recipe, fields: Known) -> Region:
     named = {name: region for name, region in fields.items() if name in recipe.clean_parameters()}
     ends: list[dict[str, float]] = [{}, {}]
     for name, region in named.items():
-        clean = float(recipe.parameter(name).clean)
+        parameter = recipe.parameter(name)
+        clean = float(parameter.clean)
         near = min(max(clean, region.low), region.high)
-        far = region.low if abs(region.low - clean) > abs(region.high - clean) else region.high
+        low, high = (
+            min(max(end, parameter.low), parameter.high) for end in (region.low, region.high)
+        )
+        far = region.low if abs(low - clean) > abs(high - clean) else region.high
         ends[0][name], ends[1][name] = near, far
     low, high = (
         float(severity(recipe, {name: np.asarray(value) for name, value in end.items()}))

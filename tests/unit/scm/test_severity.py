@@ -34,6 +34,39 @@ def test_by_hand():
     assert severity(RECIPE, columns).tolist() == [0.0, 0.25, 0.25, 1.0, 0.22]
 
 
+ONE_SIDED = Recipe(
+    "test",
+    "test",
+    "image",
+    "keeps",
+    (
+        Parameter("mix", -1.0, worst=0.5, low=-1.0, high=1.0, source="test"),
+        Parameter("light", 0.0, worst=-4.0, low=-6.0, high=0.0, source="test"),
+        Parameter("depth", 0.0, worst=10.0, low=-2.0, source="test"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "drawn", "expected"),
+    [
+        ("mix", [-9.0, -1.0, -0.25, 0.5, 1.0, 7.0], [0.0, 0.0, 0.5, 1.0, 1.0, 1.0]),
+        ("light", [3.0, 0.0, -1.0, -4.0, -6.0, -9.0], [0.0, 0.0, 0.25, 1.0, 1.0, 1.0]),
+        ("depth", [-9.0, -2.0, -1.0, 5.0, np.inf], [0.2, 0.2, 0.1, 0.5, 1.0]),
+    ],
+)
+def test_what_is_clamped_to_clean_is_clean(parameter, drawn, expected):
+    found = severity(ONE_SIDED, {parameter: np.array(drawn)})
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@given(st.sampled_from(["mix", "light", "depth"]), st.floats(-1e9, 1e9))
+def test_severity_is_that_of_the_applied_value(name, drawn):
+    applied = ONE_SIDED.parameter(name).clamp(drawn)
+    found = (severity(ONE_SIDED, {name: np.asarray(value)}) for value in (drawn, applied))
+    assert len(set(map(float, found))) == 1
+
+
 def test_missing_parameters_are_clean():
     assert severity(RECIPE, {}) == 0.0
     assert severity(RECIPE, {"up": np.array(3.0), "kind": np.array("b")}) == 0.5
