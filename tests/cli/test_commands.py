@@ -89,7 +89,9 @@ def test_dag_sample_under_interventions(robustclevr, tmp_path):
 def test_doctor_looks_at_a_blender_that_is_not_there(robustclevr, tmp_path):
     finished = robustclevr("doctor", "--blender", tmp_path / "none", "--json")
     assert finished.code == 3
-    findings = {finding["what"]: finding for finding in json.loads(finished.out)}
+    document = json.loads(finished.out)
+    findings = {finding["what"]: finding for finding in document["findings"]}
+    assert not document["works"]
     assert not findings["blender"]["works"]
     assert findings["python"]["works"]
 
