@@ -46,6 +46,10 @@ $(BLENDER5)/.installed:
 	$(BLENDER5)/bin/python -m pip install --quiet 'bpy>=5.2' 'numpy>=2.2'
 	touch $@
 
+# As root, on Debian: installs and starts Slurm for one node, and stops it again.
+test-slurm: setup
+	$(BIN)/python tests/cluster/slurm.py
+
 golden: setup
 	$(BIN)/python tests/golden/make_golden.py
 

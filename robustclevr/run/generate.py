@@ -23,6 +23,7 @@ from robustclevr.run.job import (
     SampleFailure,
     ShardBroken,
 )
+from robustclevr.run.job_logs import sweep_job_logs
 from robustclevr.run.leases import remove_expired_leases, remove_lease
 from robustclevr.run.makers import renders_scenes
 from robustclevr.run.prepare import (
@@ -217,6 +218,8 @@ def _generate(
         finally:
             sweep(layout)
     states = refresh(Dataset.open(out), Check.SIZE)
+    if all(state.whole for state in states):
+        sweep_job_logs(layout)
     remove_empty_dirs(layout.work)
     done = {(state.split, tar) for state in states for tar in state.tars}
     return Summary(

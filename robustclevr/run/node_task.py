@@ -15,14 +15,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import robustclevr
 from robustclevr.errors import SetupError
 from robustclevr.recipe import curve_path, shipped_recipes_dir
-from robustclevr.run.blender_process import RendererCommand
 from robustclevr.run.event_files import EventWriter, new_event_file
 from robustclevr.run.job import Fatal, Job, Outcome, ShardOrder
+from robustclevr.run.renderer_command import RendererCommand
 from robustclevr.run.work import ShardWorker
 from robustclevr.store.layout import Layout
 
@@ -152,15 +151,6 @@ class NodeTask:
                     "folder that they share"
                 )
         return job
-
-    def checkpoint(self, *_arguments: Any) -> Any:
-        """Return what submitit shall run when Slurm starts this task anew: the same.
-
-        Finished samples are parked and finished shards have receipts, so it goes on.
-        """
-        from submitit.helpers import DelayedSubmission
-
-        return DelayedSubmission(self)
 
     def _localized(self) -> Job:
         """Return the job with shipped files as they are installed here; others keep their paths."""

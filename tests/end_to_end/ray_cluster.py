@@ -1,8 +1,8 @@
 """A Ray cluster of two nodes on this machine, as a program of its own.
 
-Starts a head without cores and two nodes with two cores each, writes the address and then one line
-a node, ``<process id of its raylet> <node id>``. ``kill <pid>`` on stdin kills a raylet; the end
-of stdin ends the cluster.
+Starts a head without cores and two nodes with two cores each, and writes lines: the address, then
+the process id of each node's raylet. ``kill <process id>`` on stdin kills a raylet; the end of
+stdin ends the cluster.
 """
 
 import os
@@ -11,13 +11,16 @@ import sys
 os.environ |= {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_enable_metrics_collection": "0",
-    # A node that says nothing for five seconds is lost; on a loaded machine too, a live one does.
-    "RAY_health_check_period_ms": "1000",
 }
 
 from ray.cluster_utils import Cluster
 
 _STORE_BYTES = 100 << 20
+
+
+def tell(line):
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def main():
@@ -28,15 +31,14 @@ def main():
             cluster.add_node(num_cpus=2, object_store_memory=_STORE_BYTES, wait=True)
             for _ in range(2)
         ]
-        print(cluster.address, flush=True)
+        tell(cluster.address)
         by_pid = {}
         for node in nodes:
             (raylet,) = node.all_processes["raylet"]
             by_pid[raylet.process.pid] = node
-            print(raylet.process.pid, node.unique_id, flush=True)
+            tell(raylet.process.pid)
         for line in sys.stdin:
             cluster.remove_node(by_pid[int(line.removeprefix("kill "))], allow_graceful=False)
-            print("killed", flush=True)
     finally:
         cluster.shutdown()
 

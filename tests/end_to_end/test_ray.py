@@ -38,7 +38,7 @@ def cluster():
     )
     with program:
         address = program.stdout.readline().strip()
-        raylets = [int(program.stdout.readline().split()[0]) for _ in range(2)]
+        raylets = [int(program.stdout.readline()) for _ in range(2)]
         yield program, address, raylets
         program.stdin.close()
 
