@@ -87,7 +87,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
     """Yield the folders of this process' control group and of those above it, both versions."""
     mount = root / "sys/fs/cgroup"
     try:
-        lines = (root / "proc/self/cgroup").read_text(encoding="ascii").splitlines()
+        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         lines = []
     for line in lines:

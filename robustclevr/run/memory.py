@@ -16,6 +16,8 @@ from pathlib import Path
 
 import psutil
 
+from robustclevr.run.limits import usable_memory
+
 _PERIOD_S = 0.1  # chosen: memory fills at some GiB/s, so a limit is exceeded by some hundred MiB
 _CHILDREN_PERIOD_S = 2.0  # chosen: looking for children reads the whole table of processes
 _USABLE = 0.8
@@ -23,35 +25,19 @@ _USABLE = 0.8
 the page cache and the system."""
 _LEAST_BYTES = 2 << 30
 """Chosen: half of what makes a process worn; a scene of ten objects takes 0.6 GB."""
-_CGROUPS = Path("/sys/fs/cgroup")
-_CGROUP_FILES = ("memory.max", "memory.limit_in_bytes")  # version 2, version 1
 _VMSTAT = Path("/proc/vmstat")
 GIB = 1 << 30
 
 
-def machine_bytes() -> int:
-    """Return the memory that this process and its children may use: the machine's, or less.
-
-    Containers and Slurm set a limit on a control group; the least one on the way to the root
-    counts.
-    """
-    limits: list[int] = [psutil.virtual_memory().total]
-    for folder in _cgroup_folders():
-        for name in _CGROUP_FILES:
-            with contextlib.suppress(OSError, ValueError):  # "max", or another version
-                limits.append(int((folder / name).read_text(encoding="ascii")))
-    return min(limits)
-
-
 def fair_limit_bytes(share: float) -> int:
-    """Return the memory that one process of several may take.
+    """Return the memory that one process of several may take, of the machine's or the container's.
 
     Parameters
     ----------
     share : float
         Its part of the machine. (0, 1]
     """
-    return max(_LEAST_BYTES, int(_USABLE * machine_bytes() * share))
+    return max(_LEAST_BYTES, int(_USABLE * usable_memory().limit_bytes * share))
 
 
 def kernel_kills() -> int:
@@ -151,17 +137,3 @@ def _resident_bytes(process: psutil.Process) -> int:
     except psutil.Error:
         return 0
     return resident
-
-
-def _cgroup_folders() -> list[Path]:
-    """Return the folders of the control groups that we are in, and of those above them."""
-    folders = []
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
-            _, kinds, group = line.split(":", 2)
-            if kinds and "memory" not in kinds.split(","):
-                continue
-            top = _CGROUPS / "memory" if kinds else _CGROUPS
-            place = top / group.lstrip("/")
-            folders += [place, *(parent for parent in place.parents if parent.is_relative_to(top))]
-    return folders

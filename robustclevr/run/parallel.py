@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from robustclevr.errors import RobustClevrError
 from robustclevr.run.job import Fatal
+from robustclevr.run.limits import usable_cores
 from robustclevr.run.local import revived
 from robustclevr.run.local_worker import die_with_parent
 
@@ -57,7 +58,7 @@ def ordered_results(
     RobustClevrError
         What the function raised, of the first task that failed; or that a worker died.
     """
-    count = min(workers or len(os.sched_getaffinity(0)), len(tasks))
+    count = min(workers or usable_cores(), len(tasks))
     if count <= 1:
         yield from map(function, tasks)
         return

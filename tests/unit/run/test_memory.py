@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from robustclevr.run import memory
-from robustclevr.run.memory import GIB, MemoryGuard, fair_limit_bytes, kernel_kills, machine_bytes
+from robustclevr.run.limits import Memory
+from robustclevr.run.memory import GIB, MemoryGuard, fair_limit_bytes, kernel_kills
 
 EATER = """
 import os, sys, time
@@ -31,7 +32,7 @@ def test_an_eater_is_ended_with_its_children(who, monkeypatch):
         guard.stop()
     finally:
         process.kill()
-    assert 200 << 20 < guard.exceeded_bytes < machine_bytes()
+    assert 200 << 20 < guard.exceeded_bytes < psutil.virtual_memory().total
     assert "--memory-limit" in guard.explain(process.returncode)
 
 
@@ -61,19 +62,7 @@ def test_a_kill_by_the_kernel_is_named_as_probable(monkeypatch, tmp_path):
     assert guard.explain(3) == ""
 
 
-def test_shares_are_of_what_a_control_group_leaves(monkeypatch, tmp_path):
-    group = tmp_path / "slurm" / "job_7"
-    group.mkdir(parents=True)
-    (group / "memory.max").write_text("max\n")
-    (group.parent / "memory.max").write_text(f"{10 * GIB}\n")
-    monkeypatch.setattr(memory, "_cgroup_folders", lambda: [group, group.parent])
-    total = psutil.virtual_memory().total
-    assert machine_bytes() == min(10 * GIB, total)
-    assert fair_limit_bytes(0.5) == pytest.approx(0.4 * machine_bytes(), rel=1e-6)
+def test_shares_are_of_what_a_control_group_leaves(monkeypatch):
+    monkeypatch.setattr(memory, "usable_memory", lambda: Memory(10 * GIB, GIB, grouped=True))
+    assert fair_limit_bytes(0.5) == 4 * GIB
     assert fair_limit_bytes(0.001) == 2 * GIB
-
-
-def test_our_own_control_groups_are_found():
-    for folder in memory._cgroup_folders():
-        assert folder.is_relative_to("/sys/fs/cgroup")
-    assert 0 < machine_bytes() <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") + GIB
