@@ -15,10 +15,10 @@ from robustclevr.errors import RenderError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import canonical_json
 from robustclevr.run.backends import load_backend
-from robustclevr.run.generate import GenerateOptions, renderer_setup
+from robustclevr.run.generate import GenerateOptions, job_for
 from robustclevr.run.job import Job, SampleFailure
 from robustclevr.run.makers import Maker, renders_scenes, sample_maker
-from robustclevr.run.prepare import chosen_splits, split_fingerprints
+from robustclevr.run.prepare import chosen_splits
 from robustclevr.run.publish import finished, unpark_of
 from robustclevr.run.shards import ShardTask, select, shard_tasks
 from robustclevr.spec import DatasetSpec, SplitSpec
@@ -126,14 +126,7 @@ def estimate(
             device=options.device,
             command=options.command,
         )
-    job = Job(
-        root=out.resolve(),
-        splits=splits,
-        fingerprints=split_fingerprints(splits, recipes, spec.seed),
-        root_seed=spec.seed,
-        renderer=renderer_setup(recipes, threads, options),
-        sample_timeout_s=options.sample_timeout_s,
-    )
+    job = job_for(spec, splits, recipes, out, options, threads=threads)
     measured: dict[bytes, Sequence[ParkedSample]] = {}
     estimates, startup_s = [], 0.0
     with sample_maker(job, recipes, _ignore) as maker:

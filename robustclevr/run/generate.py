@@ -183,8 +183,6 @@ def _generate(
     on_event: OnEvent,
 ) -> Summary:
     layout = Layout(out)
-    fingerprints = split_fingerprints(splits, recipes, spec.seed)
-    content = dataset_content(spec, splits, fingerprints, recipes)
     only = read_samples(options.samples, splits) if options.samples else None
     tasks = _wanted(select(shard_tasks(splits), options.selection), only)
     workers, threads = backend.share(
@@ -194,19 +192,10 @@ def _generate(
         device=options.device,
         command=options.command,
     )
+    job = job_for(spec, splits, recipes, out, options, threads=threads, only=only)
+    content = dataset_content(spec, splits, job.fingerprints, recipes)
     prepare(layout, content, recipes, force=options.force)
     sweep(layout)
-    job = Job(
-        root=out.resolve(),
-        splits=splits,
-        fingerprints=fingerprints,
-        root_seed=spec.seed,
-        renderer=renderer_setup(recipes, threads, options),
-        sample_timeout_s=options.sample_timeout_s,
-        on_device_loss=options.on_device_loss,
-        retries=options.retries,
-        only=only,
-    )
     there = {task: _samples_there(task, job, on_event) for task in tasks}
     missing = tuple(task for task in tasks if there[task] is None)
     on_event(_started(there, job, workers))
@@ -233,6 +222,45 @@ def _generate(
         ),
         failures=failures,
         whole_splits=tuple(state.split for state in states if state.whole),
+    )
+
+
+def job_for(
+    spec: DatasetSpec,
+    splits: tuple[SplitSpec, ...],
+    recipes: Mapping[str, LoadedRecipe],
+    out: Path,
+    options: GenerateOptions,
+    *,
+    threads: int,
+    only: Mapping[str, frozenset[int]] | None = None,
+) -> Job:
+    """Return what every worker of a run is told.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+    splits : tuple of SplitSpec
+        Those of the spec that the run is about.
+    recipes : mapping of str to LoadedRecipe
+    out : Path
+        The folder of shards.
+    options : GenerateOptions
+    threads : int
+        Of each Blender process.
+    only : mapping of str to frozenset of int, optional
+        Samples of each split, if not all.
+    """
+    return Job(
+        root=out.resolve(),
+        splits=splits,
+        fingerprints=split_fingerprints(splits, recipes, spec.seed),
+        root_seed=spec.seed,
+        renderer=renderer_setup(recipes, threads, options),
+        sample_timeout_s=options.sample_timeout_s,
+        on_device_loss=options.on_device_loss,
+        retries=options.retries,
+        only=only,
     )
 
 
