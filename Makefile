@@ -49,6 +49,7 @@ $(BLENDER5)/.installed:
 # As root, on Debian: installs and starts Slurm for one node, and stops it again.
 test-slurm: setup
 	$(BIN)/python tests/cluster/slurm.py
+	$(BIN)/python tests/cluster/job_array.py
 
 golden: setup
 	$(BIN)/python tests/golden/make_golden.py
