@@ -5,7 +5,7 @@ PYTHON313 ?= python3.13
 BLENDER5 := .venv-blender5
 STAMP := .venv/.installed
 
-.PHONY: setup demo test test-images test-blender5 check golden clean
+.PHONY: setup demo test test-faults test-images test-blender5 check golden clean
 
 setup: $(STAMP)
 
@@ -30,6 +30,10 @@ check: setup
 test: setup
 	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/benchmarks
 	$(BIN)/pytest tests/benchmarks
+
+# Half an hour: 200 random kills of parents, workers and Blenders; every dataset comes out the same.
+test-faults: setup
+	ROBUSTCLEVR_KILLS=200 $(BIN)/pytest -s tests/end_to_end/test_random_kills.py
 
 # As root on Debian, ten minutes: both images, really built, and the demo inside.
 test-images: setup

@@ -16,7 +16,7 @@ import pytest
 
 from .conftest import command, digests, run
 
-KILLS = int(os.environ.get("ROBUSTCLEVR_KILLS", "20"))
+KILLS = int(os.environ.get("ROBUSTCLEVR_KILLS", "12"))
 IMAGES = """\
 family: clevr
 dag: tree-uniform
@@ -28,11 +28,11 @@ splits:
 """
 CLIPS = """\
 family: vmds
-video: {frames: 4, height: 32, width: 32}
-shard_size: 20
+video: {frames: 10, height: 48, width: 48}
+shard_size: 32
 splits:
-  train: {samples: 50}
-  test: {samples: 30}
+  train: {samples: 160}
+  test: {samples: 70}
 """
 PATIENCE_S = 120.0  # for processes that must end by themselves
 
