@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from robustclevr.blender import compat
 from robustclevr.blender.context import CompositorContext, Socket
-from robustclevr.blender.images import coordinate_images, gray_image, held, load_image, read_exr
+from robustclevr.blender.images import (
+    coordinate_images,
+    gray_image,
+    held,
+    load_image,
+    new_image,
+    opaque,
+    read_exr,
+)
 from robustclevr.errors import RecipeError, RenderError
 from robustclevr.recipe import LoadedRecipe, call_build, first_line, parameters_at
 from robustclevr.records import Step, Value
@@ -113,6 +121,23 @@ class Compositor:
             before.append(step)
         return image
 
+    def hold(self, pixels: NDArray[np.float32]) -> Path:
+        """Take an image that no file holds, for :meth:`apply`; it is not written to one.
+
+        Parameters
+        ----------
+        pixels : ndarray of float32, shape (H, W, 3)
+            Scene-linear, row 0 on top.
+
+        Returns
+        -------
+        Path
+            Its name here until :meth:`clear`.
+        """
+        name = self._new_path()
+        self._keep(name, opaque(pixels))
+        return name
+
     def read_pixels(self, exr: Path) -> NDArray[np.float32]:
         """Return an image as float32 of shape (H, W, 4), scene-linear RGBA, row 0 on top.
 
@@ -176,7 +201,8 @@ class Compositor:
         result = self._new_path()
 
         def sources() -> Iterable[bpy.types.Image]:
-            yield load_image(exr)
+            known = self._pixels.get(exr)
+            yield load_image(exr) if known is None else new_image(known)
             yield from (gray_image(values) for values in passes.values())
 
         with held(sources()) as images:
@@ -195,9 +221,12 @@ class Compositor:
                 f"values in {broken} of {height * width} pixels with {dict(step.parameters)}; "
                 "narrow the safe range (low, high) of its parameters"
             )
-        pixels.setflags(write=False)
-        self._pixels[result] = pixels
+        self._keep(result, pixels)
         return result
+
+    def _keep(self, name: Path, pixels: NDArray[np.float32]) -> None:
+        pixels.setflags(write=False)
+        self._pixels[name] = pixels
 
     def _trace(self, warps: Sequence[Step], height: int, width: int) -> NDArray[np.int32]:
         result = self._new_path()

@@ -40,14 +40,8 @@ def read_exr(exr: Path) -> NDArray[np.float32]:
 
 def write_exr(pixels: NDArray[np.float32], exr: Path) -> Path:
     """Write opaque scene-linear pixels, shape (H, W, 3), row 0 on top, as an uncompressed file."""
-    height, width = pixels.shape[:2]
-    image: Any = bpy.data.images.new(
-        "picture", width, height, alpha=True, float_buffer=True, is_data=True
-    )
-    with held([image]):
-        rgba = np.ones((height, width, 4), np.float32)
-        rgba[..., :3] = pixels[::-1]
-        image.pixels.foreach_set(rgba.ravel())
+    with held([new_image(opaque(pixels))]) as (made,):
+        image: Any = made
         image.file_format = "OPEN_EXR"
         image.save(filepath=str(exr))
     return exr
@@ -82,16 +76,26 @@ def load_image(exr: Path) -> bpy.types.Image:
     return image  # type: ignore[no-any-return]
 
 
+def new_image(rgba: NDArray[np.float32]) -> bpy.types.Image:
+    """Return an image of these numbers, shape (H, W, 4), row 0 on top, that no file holds."""
+    height, width = rgba.shape[:2]
+    image: Any = bpy.data.images.new(
+        "pixels", width, height, alpha=True, float_buffer=True, is_data=True
+    )
+    image.pixels.foreach_set(rgba[::-1].ravel())
+    return image  # type: ignore[no-any-return]
+
+
+def opaque(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return colors, shape (H, W, 3), with an alpha of 1: shape (H, W, 4)."""
+    rgba = np.ones((*pixels.shape[:2], 4), np.float32)
+    rgba[..., :3] = pixels
+    return rgba
+
+
 def gray_image(values: NDArray[np.float32]) -> bpy.types.Image:
     """Return an opaque gray image of finite values, shape (H, W), row 0 on top."""
-    height, width = values.shape
-    image: Any = bpy.data.images.new(
-        "values", width, height, alpha=True, float_buffer=True, is_data=True
-    )
-    gray = np.repeat(values[::-1, :, None], 4, axis=2)
-    gray[..., 3] = 1.0
-    image.pixels.foreach_set(gray.ravel())
-    return image  # type: ignore[no-any-return]
+    return new_image(opaque(np.repeat(values[..., None], 3, axis=2)))
 
 
 def coordinate_images(height: int, width: int) -> Iterator[bpy.types.Image]:

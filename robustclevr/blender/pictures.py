@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.blender.compositor import Compositor
-from robustclevr.blender.images import write_exr
 from robustclevr.errors import RenderError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records import ImagePlan, from_json
@@ -59,16 +58,15 @@ def composite_picture(
     if picture.dtype != np.float32 or picture.ndim != 3 or picture.shape[2] != 3:
         raise RenderError(f"{pixels.name} is {picture.dtype}{picture.shape}, no float32 (H, W, 3)")
     size = (picture.shape[0], picture.shape[1])
-    exr = write_exr(picture, scratch / "picture.exr")
     compositor = Compositor(recipes, scratch)
     try:
+        exr = compositor.hold(picture)
         made = [
             _composite(compositor, exr, from_json(ImagePlan, image), size, scratch / str(number))
             for number, image in enumerate(images)
         ]
     finally:
         compositor.clear()
-        exr.unlink(missing_ok=True)
     return {"images": made, "seconds": time.perf_counter() - start}
 
 
