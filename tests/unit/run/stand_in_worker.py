@@ -3,8 +3,9 @@
 Pixels follow from the Plan alone. What it does wrong is asked for in STAND_IN, a comma-separated
 list of ``what:index``: ``die`` (SIGKILL itself), ``exit`` (code 3), ``fail`` (a RecipeError),
 ``error`` (a RenderError), ``print`` (an error, and goes on), ``eat`` (memory, without end),
-``hang``; ``slow:seconds`` delays every sample, ``no-bpy:0`` has no
-Blender. With ``once:FILE`` the file is made by the first misbehavior, and there is no second.
+``hang``; ``slow:seconds`` delays every sample, ``no-bpy:0`` has no Blender, ``count:FILE`` adds a
+line for each sample that is begun. With ``once:FILE`` the file is made by the first misbehavior,
+and there is no second.
 """
 
 import argparse
@@ -56,6 +57,9 @@ def answer(request: dict, behavior: dict[str, str]) -> dict:
         behavior = {}
     elif "once" in behavior and str(plan["index"]) in behavior.values():
         Path(behavior["once"]).touch()
+    if "count" in behavior:
+        with Path(behavior["count"]).open("a") as file:
+            file.write(f"{plan['index']}\n")
     misbehave(plan["index"], behavior)
     if behavior.get("error") == str(plan["index"]):
         return {"type": "failed", "kind": "RenderError", "message": "no light", "traceback": ""}
