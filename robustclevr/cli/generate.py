@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 @click.command("generate")
 @click.argument("spec")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder."
+    "-o",
+    "--output",
+    type=options.FolderOrUrl(),
+    required=True,
+    metavar="DIR",
+    help="Folder; or the URL of an object store, such as s3://bucket/folder, with --shards.",
 )
 @options.seed
 @options.overrides
@@ -61,7 +66,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Remake what another spec left in the folder.")
 def command(
     spec: str,
-    output: Path,
+    output: Path | str,
     seed: int | None,
     overrides: tuple[str, ...],
     splits: str,
@@ -93,6 +98,7 @@ def command(
     from robustclevr.recipe import load_recipes
     from robustclevr.run.estimate import estimate
     from robustclevr.run.generate import GenerateOptions, generate
+    from robustclevr.run.generate_remote import generate_remote, scratch_of
     from robustclevr.run.shards import Selection
     from robustclevr.spec import load_dataset
 
@@ -115,11 +121,15 @@ def command(
         memory_limit_bytes=options.gib_to_bytes(memory_limit_gib),
     )
     if dry_run:
-        _tell_estimate(estimate(dataset, recipes, output, settings))
+        folder = scratch_of(output) if isinstance(output, str) else output
+        _tell_estimate(estimate(dataset, recipes, folder, settings))
         return 0
     try:
         with progress() as shown, logged(log_file, shown) as (on_event, log_end):
-            summary = generate(dataset, recipes, output, settings, on_event)
+            if isinstance(output, str):
+                summary = generate_remote(dataset, recipes, output, settings, on_event)
+            else:
+                summary = generate(dataset, recipes, output, settings, on_event)
             log_end(summary)
     except KeyboardInterrupt:
         click.echo("stopped; what is finished is kept, and the same command goes on", err=True)

@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+
+class FolderOrUrl(click.ParamType[Path | str]):
+    """A folder as a Path, or an object store's URL as it was written."""
+
+    name = "folder or URL"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """Tell the two apart by ``://``."""
+        del param, ctx
+        return value if isinstance(value, Path) or "://" in value else Path(value)
+
 
 recipes = click.option(
     "--recipes",

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from robustclevr.run.generate import Summary
 
 
-def tell_summary(summary: Summary, output: Path, *, chooses: bool = False) -> None:
+def tell_summary(summary: Summary, output: Path | str, *, chooses: bool = False) -> None:
     """Say on stderr what a run made, and what it could not.
 
     Parameters
     ----------
     summary : Summary
-    output : Path
+    output : Path or str
+        Folder, or URL of an object store.
     chooses : bool
         Whether the command has ``--samples``.
     """

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustclevr.errors import StoreError, suggest
+from robustclevr.errors import SpecError, StoreError, suggest
 from robustclevr.imaging import decode_npz, decode_png
 from robustclevr.store.clip import CLIP, variant_member
 from robustclevr.store.dataset_json import SplitEntry, entries, read_dataset_json
@@ -130,7 +130,10 @@ class Dataset:
         ------
         StoreError
             If there is none, or its ``dataset.json`` was altered.
+        SpecError
+            If it is the URL of an object store.
         """
+        _refuse_url(root)
         layout = Layout(root)
         content = read_dataset_json(layout)
         if content is None:
@@ -195,3 +198,15 @@ class Dataset:
         with ShardReader(self.tar_of(split, index)) as reader:
             members = {suffix: reader.read(key, suffix) for suffix in reader.suffixes(key)}
         return Sample(split, key, members)
+
+
+def _refuse_url(root: Path) -> None:
+    """Raise SpecError for a URL, which a Path shows with one slash of two."""
+    protocol, colon, _ = str(root).partition(":/")
+    if colon and protocol.isalnum() and not root.exists():
+        raise SpecError.single(
+            f"'{root}' is an object store: only 'robustclevr generate' writes to one",
+            file="DIR",
+            hint="copy it into a folder first, such as with 'aws s3 sync' or 'gsutil rsync', and "
+            "name that",
+        )

@@ -1,9 +1,11 @@
 """A dataset by Slurm jobs on this machine; one task is cancelled and requeued in the middle.
 
+Another task gets the signal that Slurm sends before the time limit. The dataset must come out as
+the local back end makes it, byte for byte.
+
 Run as root on Debian: ``make test-slurm``. Installs ``slurm-wlm`` and ``munge`` where they are
 missing, starts munged, slurmctld and slurmd for one node out of a folder of its own (nothing of an
-installed cluster is touched), and stops them at the end. The dataset must come out as the local
-back end makes it, byte for byte.
+installed cluster is touched), and stops them at the end.
 """
 
 import hashlib
@@ -21,14 +23,14 @@ from pathlib import Path
 from robustclevr.run.leases import read_lease
 from robustclevr.store.layout import Layout
 
-TASKS = 4
+TASKS, SHARDS = 4, 6
 SPEC = """\
 family: clevr
 dag: tree-uniform
 render: {height: 48, width: 64, samples: 4}
-shard_size: 4
+shard_size: 5
 splits:
-  test: {samples: 20}
+  test: {samples: 30}
 """
 CONFIG = """\
 ClusterName=robustclevr-test
@@ -67,7 +69,7 @@ def main():
         folder.chmod(0o755)
         start_slurm(folder, stack)
         check(folder)
-    say("byte-equal: an array of 4, one task cancelled and requeued in the middle")
+    say("byte-equal: an array of 4; one task cancelled and requeued, one requeued by signal")
 
 
 def check(folder):
@@ -82,32 +84,44 @@ def check(folder):
         say(f"cancelling and requeueing task {element}")
         subprocess.run(["scancel", element], check=True)
         requeue(element)
+        timed_out = element_in_the_middle(out, process, but=element)
+        say(f"signalling task {timed_out} as before its time limit")
+        subprocess.run(["scancel", "--signal=USR2", timed_out], check=True)
     require(process.returncode == 0, f"generate ended with {process.returncode}")
     require(digests(out) == digests(folder / "local"), "the datasets differ")
     require(not (out / ".work").exists(), ".work is still there")
-    require(restarts(element) >= 1, f"{element} was not started anew")
+    for name in (element, timed_out):
+        require(restarts(name) >= 1, f"{name} was not started anew")
     subprocess.run(command("verify", out), check=True)
 
 
-def element_in_the_middle(out, process):
-    """Wait until a task has parked some but not all samples of a shard; return its name."""
+def element_in_the_middle(out, process, but=None):
+    """Wait until a task has parked some but not all samples of a shard; return its name.
+
+    Not the one called ``but``.
+    """
     layout = Layout(out)
 
     def look():
         require(process.poll() is None, "generate ended before any task was in the middle")
-        for shard in range(TASKS + 1):
+        for shard in range(SHARDS):
             lease = read_lease(layout.lease("test", shard))
             parked = list(layout.parked_dir("test", shard).glob("*.sample"))
-            if lease is not None and lease.owner is not None and 1 <= len(parked) <= 2:
-                return element_of(lease.owner.pid)
+            if lease is not None and lease.owner is not None and 1 <= len(parked) <= 3:
+                element = element_of(lease.owner.pid)
+                if element not in (None, but):
+                    return element
         return None
 
     return wait_for(look, "a task in the middle of a shard")
 
 
 def element_of(process_id):
-    """Return the name of the array task that a process belongs to, such as ``7_2``."""
-    entries = Path(f"/proc/{process_id}/environ").read_text().split("\0")
+    """Return the name of the array task that a process belongs to, such as ``7_2``; or None."""
+    try:
+        entries = Path(f"/proc/{process_id}/environ").read_text().split("\0")
+    except OSError:  # it has just ended
+        return None
     variables = dict(entry.split("=", 1) for entry in entries if "=" in entry)
     return f"{variables['SLURM_ARRAY_JOB_ID']}_{variables['SLURM_ARRAY_TASK_ID']}"
 

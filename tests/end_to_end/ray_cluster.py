@@ -8,13 +8,6 @@ stdin ends the cluster.
 import os
 import sys
 
-os.environ |= {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_enable_metrics_collection": "0",
-}
-
-from ray.cluster_utils import Cluster
-
 _STORE_BYTES = 100 << 20
 
 
@@ -24,6 +17,10 @@ def tell(line):
 
 
 def main():
+    # Ray reads these when it is imported.
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_enable_metrics_collection": "0"}
+    from ray.cluster_utils import Cluster
+
     head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": _STORE_BYTES}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
