@@ -30,7 +30,8 @@ def device_loss(text: str) -> str:
 
     Examples
     --------
-    >>> device_loss("Fra:1\n  Illegal address in CUDA queue synchronize (shade_surface)\n")
+    >>> device_loss("Fra:1\nError: Illegal address in CUDA queue synchronize (shade_surface)\n")
     'Illegal address in CUDA queue synchronize (shade_surface)'
     """
-    return next((line.strip() for line in text.splitlines() if _DEVICE_LOSS.search(line)), "")
+    found = next((line for line in text.splitlines() if _DEVICE_LOSS.search(line)), "")
+    return found.rpartition("Error: ")[2].strip()

@@ -48,7 +48,7 @@ class Job:
         lacks some stays unfinished.
     on_device_loss : str
         What a worker does whose GPU failed on every try at a sample: ``fail`` gives the sample up,
-        ``cpu`` goes on without the GPU.
+        ``cpu`` tries it on the processor, and stays there if that gives the picture.
     recycle_after : int
         Samples after which a Blender process is replaced by a fresh one. Chosen: a start costs
         about a second, some hundred samples take minutes.

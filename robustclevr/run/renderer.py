@@ -12,22 +12,18 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
-from robustclevr.errors import (
-    DeviceLostError,
-    RendererLostError,
-    RenderError,
-    RobustClevrError,
-)
+from robustclevr.errors import RendererLostError, RenderError, RobustClevrError
 from robustclevr.records import Retry
-from robustclevr.run.blender_process import BlenderProcess
+from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleRetried
 
 MAX_LOST = 3
 """Samples that may be lost to dead renderers one after the other before a worker gives up. Chosen:
 as many are hardly an accident, and each may have taken its whole time limit."""
 
-GOES_ON = "this worker goes on on the CPU"
-"""What follows the loss of a GPU with ``--on-device-loss cpu``; stands in receipts."""
+ON_CPU = "next on the CPU"
+"""What follows the loss of a GPU with ``--on-device-loss cpu``; stands in receipts. Where that
+gives a picture the GPU was at fault and the worker leaves it; where not, the sample was."""
 
 T = TypeVar("T")
 
@@ -89,6 +85,7 @@ class Renderer:
     def __init__(self, job: Job, on_event: OnEvent) -> None:
         self._job, self._on_event = job, on_event
         self._setup = job.renderer
+        self._left: RendererSetup | None = None
         self._process: BlenderProcess | None = None
         self._lost = 0
         self._remedy = ""
@@ -161,11 +158,13 @@ class Renderer:
                 if attempts.again(error) or self._left_gpu(attempts, error):
                     continue
                 self._lost = self._lost + 1 if lost else 0
+                self._return_to_gpu()
                 raise
             except RobustClevrError:
                 self._lost = 0
+                self._return_to_gpu()
                 raise
-            self._lost = 0
+            self._lost, self._left = 0, None
             return result
 
     def discard(self) -> None:
@@ -183,15 +182,21 @@ class Renderer:
             )
 
     def _left_gpu(self, attempts: Attempts, error: RenderError) -> bool:
-        """Go on on the processor, from now on, if the GPU is lost and the user wants that."""
-        if not isinstance(error, DeviceLostError):
+        """Try a sample on the processor that no try on the GPU survived, if the user wants that."""
+        if not isinstance(error, RendererLostError) or self._setup.device == "cpu":
             return False
         if self._job.on_device_loss != "cpu":
             self._remedy = "; with --on-device-loss cpu it would go on on the CPU"
             return False
-        attempts.grant(error, GOES_ON)
-        self._setup = self._setup.on(None)
+        attempts.grant(error, ON_CPU)
+        self._left, self._setup = self._setup, self._setup.on(None)
         return True
+
+    def _return_to_gpu(self) -> None:
+        """Take up what was left for the processor, which could not make the sample either."""
+        if self._left is not None:
+            self._setup, self._left = self._left, None
+            self.discard()
 
     def _is_worn(self, process: BlenderProcess) -> bool:
         return (

@@ -215,7 +215,7 @@ def test_a_lost_gpu_is_left_for_the_processor_where_the_user_wants_that(
     assert [seen["device"] for seen in witness()][-1] == "cpu"
     reasons = [event.retry.reason for event in events if isinstance(event, SampleRetried)]
     assert len(reasons) == 2
-    assert reasons[-1].endswith("; this worker goes on on the CPU")
+    assert reasons[-1].endswith("; next on the CPU")
     mixed, after = receipts(tmp_path / "d", 2)
     assert mixed.device == "cpu, cuda (Fake)"
     assert [retry.reason for retry in mixed.retries] == reasons
@@ -223,6 +223,19 @@ def test_a_lost_gpu_is_left_for_the_processor_where_the_user_wants_that(
     plain = tmp_path / "plain"
     run(plain, spec, workers=1, device="cpu", command=COMMAND)
     assert tree(plain) == tree(tmp_path / "d")
+
+
+def test_a_sample_that_the_processor_cannot_make_either_does_not_cost_the_gpu(
+    machine, run, make_spec, make_split, tmp_path, monkeypatch
+):
+    witness = machine(1)
+    monkeypatch.setenv("STAND_IN", "die:1")  # on any device, and without a word
+    spec = make_spec(make_split(samples=3, shard_size=3))
+    summary, _ = run(
+        tmp_path / "d", spec, workers=1, device="cuda", on_device_loss="cpu", command=COMMAND
+    )
+    assert [(failure.index, failure.tries) for failure in summary.failures] == [(1, 3)]
+    assert [seen["device"] for seen in witness()][-2:] == ["cpu", "cuda"]
 
 
 def test_a_fresh_process_never_moves_to_another_device_unnoticed(machine, make_job):
