@@ -32,6 +32,10 @@ RESERVED_IDS = frozenset({"clean", "mask", "amodal", "depth", "normal", "flow", 
 """Names that files in a shard carry already; the formula functions are reserved beside them."""
 
 
+OWN_RECIPES = "a recipe of your own needs --recipes DIR"
+"""Hint where a recipe is not known."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One number or option of a recipe.
@@ -227,7 +231,8 @@ def load_recipe(path: Path, *, shipped: bool = True) -> LoadedRecipe:
 def get_recipe(recipes: Mapping[str, LoadedRecipe], recipe_id: str) -> LoadedRecipe:
     """Return a recipe by id; SpecError with the nearest spelling if there is none."""
     if recipe_id not in recipes:
-        raise SpecError.single(f"unknown recipe '{recipe_id}'", hint=suggest(recipe_id, recipes))
+        hint = f"{suggest(recipe_id, recipes)}; {OWN_RECIPES}"
+        raise SpecError.single(f"unknown recipe '{recipe_id}'", hint=hint)
     return recipes[recipe_id]
 
 

@@ -145,7 +145,10 @@ class SplitDraws:
             return replace(self._model, condition=None).propagate(index, noise)
         tables = []
         for row in range(count):
-            model = self._at(row) if held is None else self._model.do(held[row])
+            if held is None:
+                model = self._at(row)
+            else:
+                model = self._model.do(held[row]) if held[row] else self._model
             here = slice(row, row + 1)
             own = {node: {k: x[here] for k, x in named.items()} for node, named in noise.items()}
             tables.append(replace(model, condition=None).propagate(index[here], own))

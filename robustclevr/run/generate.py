@@ -18,6 +18,7 @@ from robustclevr.run.forecast import Forecast
 from robustclevr.run.job import (
     RETRIES,
     Job,
+    Notice,
     OnEvent,
     RunStarted,
     SampleFailure,
@@ -194,7 +195,13 @@ def _generate(
     )
     job = job_for(spec, splits, recipes, out, options, threads=threads, only=only)
     content = dataset_content(spec, splits, job.fingerprints, recipes)
-    prepare(layout, content, recipes, force=options.force)
+    prepare(
+        layout,
+        content,
+        recipes,
+        force=options.force,
+        on_notice=lambda text: on_event(Notice(text)),
+    )
     sweep(layout)
     there = {task: _samples_there(task, job, on_event) for task in tasks}
     missing = tuple(task for task in tasks if there[task] is None)

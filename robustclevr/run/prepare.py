@@ -6,7 +6,7 @@ Writes ``dataset.json`` and the user's recipe files, and removes what no longer 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from robustclevr.store.dataset_json import (
     write_dataset_json,
 )
 from robustclevr.store.layout import Layout, shard_count
+from robustclevr.store.receipts import read_receipt
 
 
 def chosen_splits(spec: DatasetSpec, names: Sequence[str]) -> tuple[SplitSpec, ...]:
@@ -99,9 +100,17 @@ def dataset_content(
 
 
 def prepare(
-    layout: Layout, content: Mapping[str, Any], recipes: Mapping[str, LoadedRecipe], *, force: bool
+    layout: Layout,
+    content: Mapping[str, Any],
+    recipes: Mapping[str, LoadedRecipe],
+    *,
+    force: bool,
+    on_notice: Callable[[str], None] | None = None,
 ) -> None:
     """Make the folder ready for a run.
+
+    A damaged ``dataset.json`` is written again where all that is in the folder was made for this
+    very spec.
 
     Parameters
     ----------
@@ -112,30 +121,44 @@ def prepare(
     force : bool
         Where the folder was made with another spec, remove what differs of these splits instead
         of refusing; splits that are not named here stay.
+    on_notice : callable, optional
+        Hears of what was mended.
 
     Raises
     ------
     SpecError
         If the folder was made with another spec, unless forced.
     StoreError
-        If it cannot be written, or its ``dataset.json`` was altered, unless forced.
+        If it cannot be written, or its ``dataset.json`` is damaged and the folder holds more than
+        this spec says, unless forced.
     """
-    old = _existing(layout, force=force)
+    old: Mapping[str, Any] | None = None
+    try:
+        old = read_dataset_json(layout)
+    except StoreError as error:
+        if not force:
+            _require_made_for(content, layout, error)
+        if on_notice is not None:
+            on_notice(f"{error}; it is written again")
     if old is not None:
         join = forced if force else extended
         content = join(old, content, layout.dataset_json)
         _remove_outdated(layout, old, content)
     write_dataset_json(content, layout)
-    copy_recipes(recipes, layout)
+    copy_recipes(recipes, content, layout)
 
 
-def copy_recipes(recipes: Mapping[str, LoadedRecipe], layout: Layout) -> None:
-    """Copy the user's own recipe files, and their curves, into the dataset.
+def copy_recipes(
+    recipes: Mapping[str, LoadedRecipe], content: Mapping[str, Any], layout: Layout
+) -> None:
+    """Copy those of the user's own recipe files that a dataset applies, and their curves, into it.
 
-    They are kept for the reader; they never run from there unless ``--recipes`` says so.
+    They are kept for the reader; they never run from there unless ``--recipes`` says so. Others
+    in the same folder are no part of the dataset: nothing in it would vouch for them.
     """
+    used = {name for split in content["splits"].values() for name in split["recipe_digests"]}
     for loaded in recipes.values():
-        if loaded.shipped:
+        if loaded.shipped or loaded.recipe.id not in used:
             continue
         for path in (loaded.path, curve_path(loaded.path)):
             target = layout.recipes / path.name
@@ -143,13 +166,35 @@ def copy_recipes(recipes: Mapping[str, LoadedRecipe], layout: Layout) -> None:
                 write_atomic(target, path.read_bytes(), layout)
 
 
-def _existing(layout: Layout, *, force: bool) -> dict[str, Any] | None:
-    try:
-        return read_dataset_json(layout)
-    except StoreError as error:
-        if force:
-            return None
-        raise StoreError(f"{error}; --force makes it anew") from error
+def _require_made_for(content: Mapping[str, Any], layout: Layout, damage: StoreError) -> None:
+    """Raise StoreError unless every receipt in a folder fits ``content``.
+
+    What a damaged ``dataset.json`` said of the splits is lost. The receipts tell: each names its
+    samples, and the fingerprint of the spec that they were made for. One that is damaged itself
+    tells nothing, and its shard is made again.
+    """
+    after = entries(content)
+    for path in sorted(layout.root.glob("*/shard-*.receipt.json")):
+        split, number = path.parent.name, path.name.split(".")[0].removeprefix("shard-")
+        reason = ""
+        try:
+            receipt = read_receipt(split, int(number), layout)
+        except (StoreError, ValueError):
+            continue
+        if receipt is None:
+            continue
+        if split not in after:
+            reason = f"the folder holds split '{split}' too, which this run does not name"
+        elif receipt.fingerprint != after[split].fingerprint:
+            reason = f"split '{split}' was made for another spec"
+        elif receipt.start + receipt.count > after[split].samples:
+            due = after[split].samples
+            reason = f"split '{split}' has more samples than the {due} of this run"
+        if reason:
+            raise StoreError(
+                f"{damage}; it is not written again, since {reason}: give the spec and the splits "
+                "that the folder was made with, or --force, which makes it anew"
+            ) from damage
 
 
 def _remove_outdated(layout: Layout, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

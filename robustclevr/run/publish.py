@@ -78,6 +78,8 @@ def reuse_published(task: ShardTask, job: Job) -> None:
 def publish(task: ShardTask, job: Job) -> Receipt:
     """Put a shard of parked samples in place, then its receipt.
 
+    A receipt that vouches for these very bytes already stays: only the tar was broken.
+
     Raises
     ------
     StoreError
@@ -98,6 +100,9 @@ def publish(task: ShardTask, job: Job) -> Receipt:
             yield sample_key(index), sample.members
 
     sha256, size_bytes = write_shard(layout.tar(task.split, task.shard), members(), layout)
+    before = finished(task, job, Check.SIZE)
+    if before is not None and before.sha256 == sha256:
+        return before
     receipt = Receipt(
         split=task.split,
         shard=task.shard,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from robustclevr.errors import suggest
-from robustclevr.recipe import RESERVED_IDS, LoadedRecipe, Parameter, Recipe
+from robustclevr.recipe import OWN_RECIPES, RESERVED_IDS, LoadedRecipe, Parameter, Recipe
 from robustclevr.spec.dag_schema import NodeFile
 from robustclevr.spec.document import Document, join
 from robustclevr.spec.expression import Expression
@@ -110,7 +110,7 @@ class _Reader:
             return None
         if recipe_id not in self._around.recipes:
             where = "recipe" if self._file.recipe else ""
-            hint = suggest(recipe_id, self._around.recipes)
+            hint = f"{suggest(recipe_id, self._around.recipes)}; {OWN_RECIPES}"
             if not self._file.recipe:
                 hint += "; a node without a recipe says 'latent: true'"
             self._problem(where, f"unknown recipe '{recipe_id}'", hint)

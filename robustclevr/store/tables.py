@@ -6,8 +6,10 @@ leave, each put in place at once. So they come out the same whichever machines r
 
 from __future__ import annotations
 
+import hashlib
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +19,7 @@ from robustclevr.records import canonical_json
 from robustclevr.store.atomic import replacing, write_atomic
 from robustclevr.store.jsonbytes import sealed_json, stable_json, unseal_json
 from robustclevr.store.layout import Layout
+from robustclevr.store.receipts import file_sha256
 
 _CLEVR_VERSION = "1.0"  # version of the scenes file: clevr-dataset-gen render_images.py
 
@@ -48,18 +51,21 @@ class DrawColumns:
 
 
 def write_draws(table: pa.Table, split: str, layout: Layout) -> None:
-    """Put ``draws.parquet`` in place, with settings that make its bytes follow from the table."""
+    """Put ``draws.parquet`` in place, with settings that make its bytes follow from the table.
+
+    One that has these bytes already is left alone.
+    """
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd", version="2.6", store_schema=False)
-    write_atomic(layout.draws(split), sink.getvalue(), layout)
+    _write_parts([sink.getvalue()], layout.draws(split), layout)
 
 
-def write_scenes(scenes: Iterable[bytes], split: str, licence: str, layout: Layout) -> None:
-    """Put the CLEVR-compatible ``scenes.json`` in place.
+def write_scenes(scenes: Sequence[bytes], split: str, licence: str, layout: Layout) -> None:
+    """Put the CLEVR-compatible ``scenes.json`` in place; one that has these bytes is left alone.
 
     Parameters
     ----------
-    scenes : iterable of bytes
+    scenes : sequence of bytes
         Each scene as JSON, from :func:`scene_entry`, in order of index.
     split, licence : str
         For the file's ``info``.
@@ -67,12 +73,10 @@ def write_scenes(scenes: Iterable[bytes], split: str, licence: str, layout: Layo
     """
     # CLEVR also gives the day; it stays empty, so that equal datasets are equal files.
     info = {"date": "", "version": _CLEVR_VERSION, "split": split, "license": licence}
-    with replacing(layout.scenes(split), layout) as file:
-        file.write(b'{"info":' + stable_json(info).rstrip() + b',"scenes":[')
-        for number, scene in enumerate(scenes):
-            file.write(b",\n" if number else b"\n")
-            file.write(scene)
-        file.write(b"\n]}\n")
+    parts = [b'{"info":' + stable_json(info).rstrip() + b',"scenes":[']
+    for number, scene in enumerate(scenes):
+        parts += [b",\n" if number else b"\n", scene]
+    _write_parts([*parts, b"\n]}\n"], layout.scenes(split), layout)
 
 
 def scene_entry(record: Record) -> bytes:
@@ -105,6 +109,16 @@ def write_index(splits: Mapping[str, SplitDigests], layout: Layout) -> None:
     data = sealed_json({"splits": by_name})
     if not (path.is_file() and path.read_bytes() == data):
         write_atomic(path, data, layout)
+
+
+def _write_parts(parts: Sequence[bytes], path: Path, layout: Layout) -> None:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    if path.is_file() and file_sha256(path) == digest.hexdigest():
+        return
+    with replacing(path, layout) as file:
+        file.writelines(parts)
 
 
 def _draw_row(record: Record) -> dict[str, Any]:

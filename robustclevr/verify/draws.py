@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from robustclevr.errors import RobustClevrError
+from robustclevr.errors import RobustClevrError, StoreError
 from robustclevr.plan import SplitDraws
 from robustclevr.records import Value
 from robustclevr.spec import SplitSpec
 from robustclevr.store.dataset import Dataset
+from robustclevr.store.receipts import file_sha256
 from robustclevr.verify.marginals import Columns
 from robustclevr.verify.report import REMAKE, CheckResult, Problem, placed
 
@@ -25,7 +26,9 @@ RELATIVE_TOLERANCE = 1e-12
 INDEX_AGAIN = "run 'robustclevr index', which makes the files of splits again from the shards"
 
 
-def check_table(dataset: Dataset, split: str, rows: Sequence[pa.Table]) -> CheckResult:
+def check_table(
+    dataset: Dataset, split: str, rows: Sequence[pa.Table], digest: str | None
+) -> CheckResult:
     """Compare ``draws.parquet`` with the records in the shards.
 
     Parameters
@@ -35,13 +38,18 @@ def check_table(dataset: Dataset, split: str, rows: Sequence[pa.Table]) -> Check
         A whole split.
     rows : sequence of pyarrow.Table
         Of its records, in order.
+    digest : str or None
+        sha256 that ``index.json`` says the file has. A damaged file is not read: nobody knows
+        what a reader of Parquet makes of it.
     """
     started = time.perf_counter()
     path = dataset.layout.draws(split)
     problems: list[Problem] = []
     try:
+        if digest is not None and file_sha256(path) != digest:
+            raise StoreError("its sha256 is not the one in index.json")
         stored = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
+    except (StoreError, OSError, pa.ArrowException, ValueError) as error:
         problems.append(Problem(f"cannot be read: {error}"))
     else:
         problems += _table_problems(stored, [table for table in rows if table.num_rows])

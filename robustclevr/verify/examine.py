@@ -163,7 +163,9 @@ class SplitInspector:
                 seed = dataset.content["seed"]
                 self._record_check = record_check(self._spec, recipes, seed)
         except SpecError as error:
-            self._unplanned = str(error)
+            copies = dataset.layout.recipes
+            hint = f"; the dataset's own are found with --recipes {copies}" * copies.is_dir()
+            self._unplanned = f"{error}{hint}"
         self._telling = _tells_noise_apart(self._spec)
 
     def examine(self, shard: int) -> Findings:
@@ -253,7 +255,7 @@ class SplitInspector:
                 yield Problem(f"split, index and seed in its {where}", str(tuple(named)), str(due))
 
     def _content_problems(self, sample: Sample, record: Mapping[str, Any]) -> Iterator[Problem]:
-        plan = from_json(self._kind.plan, record["plan"])
+        plan: Any = from_json(self._kind.plan, record["plan"])
         there, due = frozenset(sample.members), self._kind.members(plan)
         if there != due:
             missing, extra = (", ".join(sorted(names)) for names in (due - there, there - due))

@@ -228,7 +228,9 @@ def test_a_user_recipe_is_copied(recipes, tmp_path):
     own.parent.mkdir()
     own.write_bytes(b"RECIPE = 1\n")
     loaded = changed(recipes["glare"], path=own, shipped=False)
-    copy_recipes({**recipes, "glare": loaded}, Layout(tmp_path / "d"))
+    both = {**recipes, "glare": loaded, "unused": changed(loaded, path=own.with_name("unused.py"))}
+    content = {"splits": {"test": {"recipe_digests": {"glare": {}}}}}
+    copy_recipes(both, content, Layout(tmp_path / "d"))
     assert [path.name for path in (tmp_path / "d/recipes").iterdir()] == ["glare.py"]
 
 

@@ -143,18 +143,18 @@ def node(body: str, name: str = "gamma") -> str:
     return f"nodes:\n  {name}:\n" + "".join(f"    {row}\n" for row in body.splitlines())
 
 
-RECIPES = "allowed: clouds, gamma, gaussian_blur, glare"
+KNOWN = "allowed: clouds, gamma, gaussian_blur, glare; a recipe of your own needs --recipes DIR"
 
 ERRORS = {
     "unknown recipe": (
         node("set: {gamma: 1}", "gama"),
         "x.yaml:2: nodes.gama: unknown recipe 'gama'; did you mean 'gamma'? "
-        + RECIPES
+        + KNOWN
         + "; a node without a recipe says 'latent: true'",
     ),
     "unknown recipe by key": (
         node("recipe: glar", "sun"),
-        "x.yaml:3: nodes.sun.recipe: unknown recipe 'glar'; did you mean 'glare'? " + RECIPES,
+        "x.yaml:3: nodes.sun.recipe: unknown recipe 'glar'; did you mean 'glare'? " + KNOWN,
     ),
     "unknown parameter": (
         node("set:\n  gama: 1"),
