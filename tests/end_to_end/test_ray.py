@@ -1,5 +1,6 @@
-"""A dataset on a Ray cluster of two nodes, one of which is lost in the middle."""
+"""Datasets by Ray: on a cluster of two nodes, one of which is lost in the middle; and here."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,10 @@ splits:
   test: {samples: 15}
 """
 PATIENCE_S = 600
+
+
+def heed_interrupts():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
@@ -84,3 +89,34 @@ def test_a_node_that_is_lost_costs_nothing(cluster, monkeypatch, tmp_path):
     assert "Traceback" not in stderr
     assert digests(out) == digests(tmp_path / "local")
     assert not (out / ".work").exists()
+
+
+def test_without_an_address_a_cluster_is_started_here_and_ctrl_c_ends_it(
+    reference, small_spec, monkeypatch, tmp_path
+):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        command("generate", small_spec, "-o", out, "--backend", "ray"),
+        stderr=subprocess.PIPE,
+        text=True,
+        # Where the tests run in the background, SIGINT is ignored, and children inherit that.
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - one system call, no lock
+    )
+    deadline = time.monotonic() + PATIENCE_S
+    while not list(out.glob(".work/test/*/*")) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, stderr
+    assert "RAY_ADDRESS is not set: started a local Ray cluster" in stderr
+    assert "same command" in stderr.splitlines()[-1]
+    assert "Traceback" not in stderr
+    _, alive = psutil.wait_procs(family, timeout=60)
+    assert not alive
+    assert not list(out.glob(".work/leases/*/*"))
+    assert not list(out.glob(".work/tmp/*"))
+    run("generate", small_spec, "-o", out)
+    assert digests(out) == digests(reference)
