@@ -317,7 +317,8 @@ class BlenderProcess:
             raise self._death(doing) from None
         except TimeoutError:
             raise self._hang(limit_s, doing) from None
-        line = self._log.distrust()
+        # What it says of its devices while it starts is not about a picture.
+        line = "" if reply.get("type") == "ready" else self._log.distrust()
         if reply.get("type") == "failed":
             raise _failure(reply)
         if line:
