@@ -30,6 +30,9 @@ class Config:
         values are as large as slots.
     iterations : int
         Of slot attention.
+    places : bool
+        Whether each slot has a place and an extent in the image, see
+        :mod:`robustclevr.baselines.slot_attention.places`.
     even_contrast : bool
         Whether each image is brought to mean 0 in each color, and variance 1, before the model
         sees it; else it sees [-1, 1].
@@ -58,6 +61,7 @@ class Config:
     slot_size: int
     hidden_size: int
     iterations: int
+    places: bool
     even_contrast: bool
     encoder_channels: int
     encoder_kernel: int
@@ -71,6 +75,17 @@ class Config:
     warmup_steps: int
     halving_steps: int
     gradient_norm: float
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """Height and width of the grid of features."""
+        scale = math.prod(self.encoder_strides)
+        return self.height // scale, self.width // scale
+
+    @property
+    def noise_size(self) -> int:
+        """Random numbers that a slot starts from: its own, and two of its place."""
+        return self.slot_size + 2 * self.places
 
     def rate(self, step: int) -> float:
         """Return the learning rate of one step, counted from 0."""
@@ -122,18 +137,19 @@ CONFIGS: Mapping[str, Config] = MappingProxyType(
             slot_size=32,
             hidden_size=64,
             iterations=3,
+            places=True,
             even_contrast=True,
             encoder_channels=32,
             encoder_kernel=5,
-            encoder_strides=(2, 1, 1),
-            decoder_channels=32,
+            encoder_strides=(2, 2, 1),
+            decoder_channels=24,
             decoder_kernel=3,
             decoder_strides=(2, 2),
             batch=32,
             steps=6000,
             learning_rate=1e-3,
             warmup_steps=200,
-            halving_steps=3000,
+            halving_steps=4000,
             gradient_norm=1.0,
         ),
         "clevr-128": Config(
@@ -144,6 +160,7 @@ CONFIGS: Mapping[str, Config] = MappingProxyType(
             slot_size=128,
             hidden_size=256,
             iterations=3,
+            places=False,
             even_contrast=False,
             encoder_channels=64,
             encoder_kernel=5,

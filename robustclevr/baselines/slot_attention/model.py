@@ -3,7 +3,7 @@
 A convolutional encoder with embedded positions makes features of an image; slots, which start
 as noise, compete for them by attention, three times over; each slot is broadcast to a grid and
 decoded to an image of its own and a mask, and the images are added up under the masks. Written
-from the paper [1]_, in which the slots' number of an image need not be that of training.
+from the paper [1]_. A model can make more or fewer slots than it was trained with.
 
 References
 ----------
@@ -21,9 +21,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from robustclevr.baselines.slot_attention.attention import SlotAttention
 from robustclevr.baselines.slot_attention.config import Config
+from robustclevr.baselines.slot_attention.grids import COORDINATES, Slots, border_distances
+from robustclevr.baselines.slot_attention.places import PlacedAttention, relative_coordinates
 
-_EPSILON = 1e-8  # of the weighted mean of [1]_, so that an empty slot divides by no 0
 _COLORS = 3
 _LEAST_SPREAD = 1e-3  # chosen: an eighth of the step between two levels of 8 bits, for flat images
 
@@ -44,28 +46,10 @@ class Decoded:
     masks: Tensor
 
 
-class PositionEmbedding(nn.Module):
-    """Adds a linear map of each cell's distances from the four borders to its features."""
-
-    grid: Tensor
-
-    def __init__(self, channels: int, height: int, width: int) -> None:
-        super().__init__()
-        self.project = nn.Linear(4, channels)
-        down, right = torch.meshgrid(
-            torch.linspace(0, 1, height), torch.linspace(0, 1, width), indexing="ij"
-        )
-        grid = torch.stack([down, right, 1 - down, 1 - right], dim=-1)
-        self.register_buffer("grid", grid, persistent=False)
-
-    def forward(self, features: Tensor) -> Tensor:
-        """Return (B, C, H, W) as it came, positions added."""
-        placed: Tensor = features + self.project(self.grid).permute(2, 0, 1)
-        return placed
-
-
 class Encoder(nn.Module):
-    """Images (B, 3, H, W) to features (B, N, D), one for each cell of a grid."""
+    """Images (B, 3, H, W) to features (B, N, C), one for each cell of a grid, row by row."""
+
+    borders: Tensor
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -75,8 +59,9 @@ class Encoder(nn.Module):
             entering = channels if place else _COLORS
             layers += [nn.Conv2d(entering, channels, kernel, stride, kernel // 2), nn.ReLU()]
         self.convolutions = nn.Sequential(*layers)
-        scale = math.prod(config.encoder_strides)
-        self.positions = PositionEmbedding(channels, config.height // scale, config.width // scale)
+        # A slot with a place sees positions from there, and features are the same everywhere.
+        self.positions = None if config.places else nn.Linear(COORDINATES, channels)
+        self.register_buffer("borders", border_distances(*config.cells), persistent=False)
         self.mlp = nn.Sequential(
             nn.LayerNorm(channels),
             nn.Linear(channels, channels),
@@ -85,76 +70,44 @@ class Encoder(nn.Module):
         )
 
     def forward(self, images: Tensor) -> Tensor:
-        """Return the features, row by row of the grid."""
-        features = self.positions(self.convolutions(images))
-        made: Tensor = self.mlp(features.flatten(2).transpose(1, 2))
+        """Return the features."""
+        features = self.convolutions(images).flatten(2).transpose(1, 2)
+        if self.positions is not None:
+            features = features + self.positions(self.borders)
+        made: Tensor = self.mlp(features)
         return made
 
 
-class SlotAttention(nn.Module):
-    """Features (B, N, D) and noise (B, K, S) to slots (B, K, S): algorithm 1 of [1]_."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        size, features = config.slot_size, config.encoder_channels
-        self.iterations = config.iterations
-        self.mean = nn.Parameter(torch.empty(1, 1, size))
-        self.log_sigma = nn.Parameter(torch.empty(1, 1, size))
-        self.norm_features = nn.LayerNorm(features)
-        self.norm_slots = nn.LayerNorm(size)
-        self.norm_mlp = nn.LayerNorm(size)
-        self.query = nn.Linear(size, size, bias=False)
-        self.key = nn.Linear(features, size, bias=False)
-        self.value = nn.Linear(features, size, bias=False)
-        self.gru = nn.GRUCell(size, size)
-        self.mlp = nn.Sequential(
-            nn.Linear(size, config.hidden_size), nn.ReLU(), nn.Linear(config.hidden_size, size)
-        )
-
-    def forward(self, features: Tensor, noise: Tensor) -> Tensor:
-        """Return the slots after all iterations."""
-        features = self.norm_features(features)
-        keys, values = self.key(features), self.value(features)
-        slots = self.mean + self.log_sigma.exp() * noise
-        for _ in range(self.iterations):
-            slots = self._iterate(slots, keys, values)
-        return slots
-
-    def _iterate(self, slots: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        queries = self.query(self.norm_slots(slots)) * slots.shape[-1] ** -0.5
-        # Slots compete: the softmax is over slots, and only then each takes a mean of features.
-        shares = torch.softmax(queries @ keys.transpose(1, 2), dim=1) + _EPSILON
-        updates = (shares / shares.sum(dim=2, keepdim=True)) @ values
-        slots = self.gru(updates.flatten(0, 1), slots.flatten(0, 1)).view_as(slots)
-        grown: Tensor = slots + self.mlp(self.norm_mlp(slots))
-        return grown
-
-
 class Decoder(nn.Module):
-    """Slots (B, K, S) to an image and a mask each: a spatial broadcast decoder [2]_."""
+    """Slots to an image and a mask each: a spatial broadcast decoder [2]_."""
+
+    borders: Tensor
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         channels, kernel = config.decoder_channels, config.decoder_kernel
         scale = math.prod(config.decoder_strides)
-        self.height, self.width = config.height // scale, config.width // scale
-        self.positions = PositionEmbedding(config.slot_size, self.height, self.width)
+        self.size = config.height // scale, config.width // scale
+        self.positions = nn.Linear(COORDINATES, config.slot_size)
+        self.register_buffer("borders", border_distances(*self.size), persistent=False)
         layers: list[nn.Module] = []
         for place, stride in enumerate(config.decoder_strides):
             entering = channels if place else config.slot_size
-            layers += [
-                nn.ConvTranspose2d(
-                    entering, channels, kernel, stride, kernel // 2, output_padding=stride - 1
-                ),
-                nn.ReLU(),
-            ]
+            convolution = nn.ConvTranspose2d(
+                entering, channels, kernel, stride, kernel // 2, output_padding=stride - 1
+            )
+            layers += [convolution, nn.ReLU()]
         self.layers = nn.Sequential(*layers, nn.Conv2d(channels, _COLORS + 1, 3, padding=1))
 
-    def forward(self, slots: Tensor) -> Decoded:
+    def forward(self, slots: Slots) -> Decoded:
         """Return the images of all slots, added up under their masks."""
-        batch, count, size = slots.shape
-        grid = slots.reshape(batch * count, size, 1, 1).expand(-1, -1, self.height, self.width)
-        decoded = self.layers(self.positions(grid)).unflatten(0, (batch, count))
+        batch, count, size = slots.states.shape
+        coordinates = relative_coordinates(self.size, slots)
+        if coordinates is None:
+            coordinates = self.borders
+        grid = slots.states.unsqueeze(2) + self.positions(coordinates)
+        grid = grid.reshape(batch * count, *self.size, size).permute(0, 3, 1, 2)
+        decoded = self.layers(grid).unflatten(0, (batch, count))
         masks = torch.softmax(decoded[:, :, _COLORS], dim=1)
         return Decoded((decoded[:, :, :_COLORS] * masks.unsqueeze(2)).sum(dim=1), masks)
 
@@ -165,7 +118,7 @@ class Autoencoder(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.encoder = Encoder(config)
-        self.attention = SlotAttention(config)
+        self.attention = PlacedAttention(config) if config.places else SlotAttention(config)
         self.decoder = Decoder(config)
 
     def forward(self, images: Tensor, noise: Tensor) -> Decoded:
@@ -175,8 +128,8 @@ class Autoencoder(nn.Module):
         ----------
         images : Tensor, float, shape (B, 3, H, W)
             As :func:`to_input` makes them.
-        noise : Tensor, float, shape (B, K, S)
-            Standard normal; where the slots start from.
+        noise : Tensor, float, shape (B, K, Z)
+            Standard normal, Z as the configuration's ``noise_size``; where slots start from.
         """
         decoded: Decoded = self.decoder(self.attention(self.encoder(images), noise))
         return decoded
@@ -190,11 +143,14 @@ def make_model(config: Config, *, seed: int) -> Autoencoder:
     with torch.random.fork_rng(devices=[]):
         model = Autoencoder(config)
     generator = torch.Generator().manual_seed(seed)
-    for name, parameter in model.named_parameters():
-        if parameter.ndim > 1:
-            nn.init.xavier_uniform_(parameter, generator=generator)
-        elif "norm" not in name and "mlp.0" not in name:
-            nn.init.zeros_(parameter)
+    for module in model.modules():
+        if isinstance(module, nn.LayerNorm):
+            continue  # its scales are 1 and its offsets 0
+        for parameter in module.parameters(recurse=False):
+            if parameter.ndim > 1:
+                nn.init.xavier_uniform_(parameter, generator=generator)
+            else:
+                nn.init.zeros_(parameter)
     # Half the time of a step on a CPU, measured.
     model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return model

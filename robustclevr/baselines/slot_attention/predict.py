@@ -60,7 +60,7 @@ def load_predictor(
     def predict(target: Target) -> NDArray[np.uint8]:
         pixels = target.pixels
         frames = pixels if target.is_clip else pixels[np.newaxis]
-        shape = (1, config.slots, config.slot_size)
+        shape = (1, config.slots, config.noise_size)
         split, index = target.sample.split, target.index
         noise = slot_noise(shape, seed=seed, split=split, stage="predict", index=index)
         segments = segment(model, config, frames, noise.to(where))
@@ -81,7 +81,7 @@ def segment(
     config : Config
     frames : ndarray of uint8, shape (T, H, W, 3)
         Of any size: the model sees them at its own, and its masks are brought back.
-    noise : Tensor, shape (1, K, S)
+    noise : Tensor, shape (1, K, Z)
         The same for all frames.
 
     Returns

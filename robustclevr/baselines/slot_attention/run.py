@@ -274,7 +274,6 @@ def _loop(
             lines.write(json.dumps({"step": trainer.step, "loss": loss}) + "\n")
             on_step(trainer.step, loss)
             if time.monotonic() - saved > _CHECKPOINT_EVERY_S:
-                lines.flush()
                 save()
                 saved = time.monotonic()
     return recent
@@ -283,7 +282,7 @@ def _loop(
 @contextlib.contextmanager
 def _writing(log: Path) -> Iterator[TextIO]:
     try:
-        with log.open("w") as lines:
+        with log.open("w", buffering=1) as lines:  # by lines, so that it can be watched
             yield lines
     except OSError as error:
         raise disk_error(log, error) from error

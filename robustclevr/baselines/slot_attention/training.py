@@ -86,7 +86,7 @@ def batch_places(count: int, batch: int, step: int, *, seed: int, split: str) ->
 def slot_noise(
     shape: tuple[int, int, int], *, seed: int, split: str, stage: str, index: int
 ) -> Tensor:
-    """Return the standard normal numbers that slots start from, float32, shape (B, K, S)."""
+    """Return the standard normal numbers that slots start from, float32, shape (B, K, Z)."""
     rng = stream(seed, split, f"{_STAGE}.{stage}", index)
     return torch.from_numpy(rng.standard_normal(shape, np.float32))
 
@@ -149,6 +149,6 @@ class Trainer:
         return to_input(torch.from_numpy(images).to(self.device), self.config)
 
     def _noise(self) -> Tensor:
-        shape = (self.config.batch, self.config.slots, self.config.slot_size)
+        shape = (self.config.batch, self.config.slots, self.config.noise_size)
         noise = slot_noise(shape, seed=self.seed, split=self.split, stage="train", index=self.step)
         return noise.to(self.device)
