@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from robustclevr.errors import SpecError, suggest
+from robustclevr.errors import RendererLostError, SpecError, suggest
 from robustclevr.records.device import DEVICES, Gpu
 from robustclevr.run.blender_process import BlenderProcess, RendererCommand, RendererSetup
 from robustclevr.run.cores import share_cores
@@ -25,8 +25,7 @@ of Mesa's and Intel's, and of Windows' under WSL."""
 
 NO_SIGN = "no GPU here (none of /dev/nvidia*, /dev/kfd, /dev/dri, /dev/dxg)"
 
-ON_DEVICE_LOSS = ("fail", "cpu")
-"""What a worker may do whose GPU is gone."""
+BROKEN = "Blender does not survive looking for GPUs"
 
 
 @dataclass(frozen=True)
@@ -89,14 +88,21 @@ def find_devices(wanted: str, command: RendererCommand) -> Devices:
     SetupError
         If it is not here, or there is no Blender.
     RenderError
-        If Blender dies of looking for devices.
+        If Blender dies of looking for a device that was asked for by name.
     """
     wanted = check_device(wanted)
     if wanted == "cpu":
         return Devices(())
     if wanted == "auto" and not has_sign_of_gpu():
         return Devices((), NO_SIGN)
-    with BlenderProcess(RendererSetup((), device=wanted, command=command)) as process:
+    try:
+        process = BlenderProcess(RendererSetup((), device=wanted, command=command))
+    except RendererLostError as error:
+        if wanted != "auto":
+            raise
+        # A driver that crashes when it is asked is no reason not to use the processor.
+        return Devices((), f"{BROKEN}: {error.reason}")
+    with process:
         gpu = process.gpu
         return Devices(() if gpu is None else process.survey.of(gpu.backend), process.why)
 

@@ -12,6 +12,7 @@ from robustclevr.errors import RendererLostError, RobustClevrError
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.records.device import DeviceSurvey, Gpu
 from robustclevr.run.blender_process import BlenderProcess, RendererSetup
+from robustclevr.run.devices import BROKEN
 from robustclevr.run.doctor.caches import cache_findings, caches
 from robustclevr.run.doctor.finding import Finding
 from robustclevr.run.doctor.gpus import Surroundings, gpu_findings
@@ -44,10 +45,10 @@ def examine(
     """
     yield from machine_findings(folder)
     wanted = setup.device
-    # For the processor alone no driver is loaded: a broken one takes Blender with it.
-    asked = replace(setup, device="cpu" if wanted == "cpu" else "auto")
     try:
-        with BlenderProcess(asked, timeout_s=_TRIAL_TIMEOUT_S) as process:
+        process, broken = _started(setup)
+        with process:
+            yield from broken
             yield _blender(process)
             survey = process.survey
             yield from gpu_findings(survey, Surroundings.here())
@@ -58,10 +59,7 @@ def examine(
             if gpu == process.gpu:
                 yield _trial(process, recipes)
     except RobustClevrError as error:
-        advice = str(error)
-        if isinstance(error, RendererLostError) and wanted != "cpu":
-            advice += "\n'robustclevr doctor --device cpu' tries without loading a GPU's driver"
-        yield Finding("blender", "cannot be used", works=False, needed=True, advice=advice)
+        yield Finding("blender", "cannot be used", works=False, needed=True, advice=str(error))
         return
     if gpu is None and wanted not in ("auto", "cpu"):
         return
@@ -69,6 +67,23 @@ def examine(
         yield from _trial_on(setup.on(gpu), recipes)
     if prewarm:
         yield from _prewarm(setup, recipes, survey, gpu)
+
+
+def _started(setup: RendererSetup) -> tuple[BlenderProcess, Sequence[Finding]]:
+    """Return a Blender that has looked for GPUs; if that is its end, one that has not, and why."""
+    if setup.device != "cpu":
+        try:
+            asked = replace(setup, device="auto")
+            return BlenderProcess(asked, timeout_s=_TRIAL_TIMEOUT_S), ()
+        except RendererLostError as error:
+            broken = Finding(
+                "gpu access",
+                f"{BROKEN}: {error.reason}",
+                works=False,
+                advice="install the GPU's driver anew; until then the CPU renders",
+            )
+            return BlenderProcess(setup.on(None), timeout_s=_TRIAL_TIMEOUT_S), (broken,)
+    return BlenderProcess(setup, timeout_s=_TRIAL_TIMEOUT_S), ()
 
 
 def numpy_for(blender: str) -> str:

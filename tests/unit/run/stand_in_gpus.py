@@ -2,7 +2,8 @@
 
 STAND_IN_GPUS holds JSON: ``count`` of GPUs, ``witness``, a file to which each process writes one
 line about itself, and ``lost``, indices of the samples at which a GPU fails, and how: ``says`` it
-and lives, ``dies`` with it, or is ``gone`` for processes that come later.
+and lives, ``dies`` with it, or is ``gone`` for processes that come later. ``broken``: its driver
+takes the process with it that asks for devices.
 """
 
 import json
@@ -26,10 +27,12 @@ def gpus(backend):
 
 def set_up(request):
     absent = {"hip": "no device", "metal": "not in this Blender", "oneapi": "no device"}
-    found = [*gpus("optix"), *gpus("cuda")]
+    wanted, only = request["device"], request["gpu"]
+    found = [] if wanted == "cpu" else [*gpus("optix"), *gpus("cuda")]
     if not found:
         absent |= dict.fromkeys(("optix", "cuda"), "no driver")
-    wanted, only = request["device"], request["gpu"]
+    if ASKED.get("broken") and wanted != "cpu":
+        os.abort()
     offered = [gpu for gpu in found if wanted in ("auto", gpu["backend"])]
     if only is not None and GONE.exists():
         message = f"GPU '{only}' is not there any more"

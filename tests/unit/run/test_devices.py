@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robustclevr.errors import SetupError, SpecError
+from robustclevr.errors import RendererLostError, SetupError, SpecError
 from robustclevr.records.device import Gpu
 from robustclevr.run import devices
 from robustclevr.run.blender_process import RendererCommand
@@ -115,6 +115,20 @@ def test_auto_without_any_sign_of_a_gpu_asks_nobody(machine):
     assert find_devices("auto", nobody) == Devices((), NO_SIGN)
     assert find_devices("cpu", nobody) == Devices(())
     assert str(Devices((), NO_SIGN)).startswith("the CPU; no GPU here")
+
+
+def test_a_driver_that_crashes_when_asked_leaves_auto_with_the_processor(
+    machine, run, make_spec, make_split, tmp_path
+):
+    machine(1, broken=True)
+    spec = make_spec(make_split(samples=1))
+    summary, events = run(tmp_path / "d", spec, device="auto", command=COMMAND)
+    assert summary.exit_code == 0
+    (said,) = [event.text for event in events if isinstance(event, Notice)]
+    assert said.startswith("rendering on the CPU; Blender does not survive looking for GPUs: ")
+    assert "SIGABRT" in said
+    with pytest.raises(RendererLostError, match="SIGABRT"):
+        find_devices("cuda", COMMAND)
 
 
 def test_on_the_processor_no_worker_looks_for_gpus(machine, run, make_spec, make_split, tmp_path):

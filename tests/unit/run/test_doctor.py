@@ -305,14 +305,30 @@ def test_a_device_that_is_asked_for_is_tried(recipes, tmp_path):
     assert lines["device"].state == "hip is not here: no device"
 
 
-def test_a_blender_that_dies_of_a_driver_is_told_from_one_that_is_missing(tmp_path, recipes):
+def test_a_driver_that_crashes_when_asked_leaves_the_processor(
+    two_gpus, recipes, tmp_path, monkeypatch
+):
+    document = {"count": 2, "witness": str(tmp_path / "witness"), "broken": True}
+    monkeypatch.setenv("STAND_IN_GPUS", json.dumps(document))
+    found = list(examine(setup_of(GPUS), recipes, tmp_path))
+    assert all(item.works for item in found if item.needed), found
+    lines = {item.what: item for item in found}
+    assert not lines["gpu access"].works
+    assert "SIGABRT" in lines["gpu access"].state
+    assert "on cpu" in lines["render"].state
+    assert [seen["device"] for seen in two_gpus()] == ["cpu"]
+    *_, device, _, _, _, _ = examine(replace(setup_of(GPUS), device="cuda"), recipes, tmp_path)
+    assert (device.what, device.works, device.needed) == ("device", False, True)
+
+
+def test_a_blender_that_dies_or_is_missing(tmp_path, recipes):
     crash = tmp_path / "crash.py"
     crash.write_text("import os; os.abort()")
     *_, last = examine(setup_of(RendererCommand(bootstrap=str(crash))), recipes, tmp_path)
     assert (last.what, last.works, last.needed) == ("blender", False, True)
-    assert "SIGABRT" in last.advice and "--device cpu" in last.advice
+    assert "SIGABRT" in last.advice
     *_, last = examine(setup_of(RendererCommand(python="/none")), recipes, tmp_path)
-    assert "cannot start /none" in last.advice and "--device cpu" not in last.advice
+    assert "cannot start /none" in last.advice
 
 
 @pytest.mark.blender
