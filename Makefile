@@ -3,9 +3,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PYTHON313 ?= python3.13
 BLENDER5 := .venv-blender5
+PEER := .venv-imagecorruptions
 STAMP := .venv/.installed
 
-.PHONY: setup demo test test-faults test-images test-blender5 check golden clean
+.PHONY: setup demo test test-faults test-images test-blender5 bench-corrupt check golden clean
 
 setup: $(STAMP)
 
@@ -55,8 +56,18 @@ test-slurm: setup
 	$(BIN)/python tests/cluster/slurm.py
 	$(BIN)/python tests/cluster/job_array.py
 
+# `corrupt` beside imagecorruptions, which nobody maintains: old numpy and scikit-image, so an environment of its own.
+bench-corrupt: setup $(PEER)/.installed
+	ROBUSTCLEVR_IMAGECORRUPTIONS=$(CURDIR)/$(PEER)/bin/python $(BIN)/pytest -s tests/benchmarks/test_corrupt.py
+
+$(PEER)/.installed:
+	$(PYTHON) -m venv $(PEER)
+	$(PEER)/bin/python -m pip install --quiet --only-binary :all: imagecorruptions==1.1.2 'numpy<1.27' \
+		scikit-image==0.20.0 'opencv-python<4.9' 'setuptools<80'
+	touch $@
+
 golden: setup
 	$(BIN)/python tests/golden/make_golden.py
 
 clean:
-	rm -rf build dist out .venv $(BLENDER5) *.egg-info
+	rm -rf build dist out .venv $(BLENDER5) $(PEER) *.egg-info

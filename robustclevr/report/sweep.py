@@ -109,7 +109,7 @@ def sweep_sheet(sweep: Sweep) -> NDArray[np.uint8]:
     step = max(1, (len(levels) - 1) // (len(rows[0]) - 1))
     return contact_sheet(
         rows,
-        column_titles=[f"{sweep.recipe.id} {level:g}" for level in levels[::step]],
+        column_titles=[f"severity {level:g}" for level in levels[::step]],
         row_titles=titles,
     )
 
