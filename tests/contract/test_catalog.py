@@ -38,6 +38,7 @@ CLIPS = {
     "vmds-mixed": {"train": 10_000, "val": 1000, "test": 1000},
     "texvmds": {"train": 10_000, "val": 1000, "test": 1000},
     "spmot": {"train": 9600, "val": 384, "test": 1000},
+    "sprites-same-color": {"train": 1000, "test": 200},
 }
 DAGS = {
     "robustclevr-iid-uniform": "tree-uniform",
