@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--workers",
     type=int,
     default=None,
-    help="Processes; default: cores / 2, and for clips all cores.",
+    help="Processes; default: one a GPU, else one for two cores, and for clips one a core.",
 )
 @click.option(
     "--backend",
