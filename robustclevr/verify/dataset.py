@@ -174,6 +174,9 @@ class _Checks:
     ) -> Iterator[CheckResult]:
         """Check what only a whole split has."""
         rows = [found.draws for found in split.findings if found.draws is not None]
+        if sum(table.num_rows for table in rows) != dataset.split(split.name).samples:
+            yield CheckResult("draws", split.name, 0, (), "not compared, as records are broken")
+            return
         yield check_table(dataset, split.name, rows, _vouched(dataset, split.name))
         scenes = check_scenes(
             dataset, split.name, [digest for found in split.findings for digest in found.scenes]

@@ -13,9 +13,9 @@ from robustclevr.verify.examine import Print
 from robustclevr.verify.report import Problem
 
 _WORDS = {
-    "picture": "shows the same picture, byte for byte, as",
-    "scene": "shows the same scene as",
-    "noise": "has the same noise as",
+    "picture": "the same picture, byte for byte",
+    "scene": "the same scene",
+    "noise": "the same noise",
 }
 
 
@@ -41,7 +41,7 @@ class Duplicates:
         """Return every pair of samples that agree and are not meant to."""
         return tuple(
             Problem(
-                f"{' and '.join(_WORDS[kind] for kind in kinds)} {other}",
+                f"has {' and '.join(_WORDS[kind] for kind in kinds)} as {other}",
                 sample=sample,
                 remedy="a declared twin or grid may share these; else remove the shard and its "
                 "receipt, then run the same 'generate' command again",

@@ -24,7 +24,7 @@ def test_a_leak_between_splits_names_both_samples_once():
     (problem,) = duplicates.problems()
     assert problem.sample == "test/000002"
     assert problem.what == (
-        "shows the same scene as and shows the same picture, byte for byte, as train/000007"
+        "has the same scene and the same picture, byte for byte as train/000007"
     )
 
 
