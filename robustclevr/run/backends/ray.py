@@ -7,6 +7,7 @@ a shard whose node is lost is sent to another one, where it goes on from its par
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ RENDER_THREADS = 2
 """Cores of a task that renders without a GPU: more leave its serial parts idle for longer."""
 
 _POLL_S = 0.5
+_ANSWER_TIMEOUT_S = 20.0  # chosen: a network that is slow, not one that is gone
 _CANCEL_TIMEOUT_S = 20.0  # chosen: a task ends as soon as its file is written
 _PROBE_TIMEOUT_S = 300.0  # chosen: a first worker on a loaded node takes tens of seconds
 _QUEUED_PER_WORKER = 2  # so that a node that joins finds work, and Ctrl-C little to take back
@@ -151,6 +153,7 @@ class RayBackend:
         if self._ray.is_initialized():
             return
         address = os.environ.get("RAY_ADDRESS")
+        address = None if address == "local" else address
         options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
         if not address:
             options |= {
@@ -160,8 +163,9 @@ class RayBackend:
                 "object_store_memory": _OBJECT_STORE_BYTES,
             }
         try:
+            _require_answer(address or "")
             self._ray.init(**options)
-        except (OSError, RuntimeError, ValueError) as error:
+        except (ImportError, OSError, RuntimeError, ValueError) as error:
             place = f"no Ray cluster answers at RAY_ADDRESS={address}" if address else "no Ray here"
             raise SetupError(
                 f"{place}: {error}; start one with 'ray start --head', or unset RAY_ADDRESS to "
@@ -328,6 +332,14 @@ class _Run:
                     "name a folder on a file system that all nodes share"
                 )
             time.sleep(_POLL_S)
+
+
+def _require_answer(address: str) -> None:
+    """Raise OSError if nothing listens at ``host:port``; Ray itself would try for minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if colon and port.isdecimal():
+        with socket.create_connection((host.strip("[]"), int(port)), _ANSWER_TIMEOUT_S):
+            pass
 
 
 def make_on_node(task: NodeTask) -> Report:

@@ -1,5 +1,6 @@
 """The choice of a back end, and what a task asks of the nodes of a cluster."""
 
+import socket
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 from robustclevr.errors import SetupError, SpecError
 from robustclevr.run.backends import backend_names, load_backend
 from robustclevr.run.backends.ray import Need, need_of
+from robustclevr.run.renderer_command import RendererCommand
 from robustclevr.run.slurm_commands import NodeShape, minutes_of
 from robustclevr.run.slurm_settings import DEFAULT_MINUTES, job_shape, settings_from
 
@@ -36,6 +38,17 @@ def test_without_ray_the_error_names_the_install_line(monkeypatch):
     with pytest.raises(SetupError, match=r"pip install 'robustclevr\[ray\]'") as caught:
         load_backend("ray")
     assert caught.value.exit_code == 3
+
+
+def test_a_cluster_that_does_not_answer_is_named_at_once(monkeypatch):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
+    with load_backend("ray") as backend, pytest.raises(SetupError) as caught:
+        backend.share(None, 1, clips=True, device="cpu", command=RendererCommand())
+    assert f"no Ray cluster answers at RAY_ADDRESS=127.0.0.1:{port}" in str(caught.value)
+    assert "ray start --head" in str(caught.value)
 
 
 def test_no_library_of_another_back_end_is_loaded():
