@@ -335,6 +335,7 @@ class BlenderProcess:
             os.kill(self._process.pid, signal.SIGUSR2)  # see blender/bootstrap.py
         time.sleep(_STACK_WAIT_S)
         frames = self._log.frames()
+        self._end()  # also where a script that started Blender did not survive the question
         self.kill()
         reason = f"Blender did not answer within {limit_s:g} s while {doing} and was ended"
         return RendererLostError(reason, f"{tail}\n    it was at\n{frames}" if frames else tail)

@@ -24,7 +24,7 @@ _USABLE = 0.8
 """Part of a machine's memory that Blender processes may take together. Chosen: the rest is for us,
 the page cache and the system."""
 _LEAST_BYTES = 2 << 30
-"""Chosen: half of what makes a process worn; a scene of ten objects takes 0.6 GB."""
+"""The limit on a small machine. Chosen: three times what a scene of ten objects takes."""
 _VMSTAT = Path("/proc/vmstat")
 GIB = 1 << 30
 

@@ -17,6 +17,8 @@ from robustclevr.run.blender_process import (
 )
 from robustclevr.run.scratch import make_scratch, sweep_scratch
 
+STAND_IN = Path(__file__).with_name("stand_in_worker.py")
+
 
 def test_a_render_has_the_plans_shapes_and_leaves_no_file(stand_in, plans):
     with BlenderProcess(stand_in) as process:
@@ -79,6 +81,27 @@ def test_a_hung_renderer_is_ended(stand_in, plans, monkeypatch):
             process.render(plans[0])
     assert re.search(r"it was at\n +File .*stand_in_worker\.py.* in misbehave", caught.value.tail)
     assert not psutil.pid_exists(pid)
+
+
+def test_a_hung_program_that_a_script_started_is_ended_too(plans, tmp_path, monkeypatch):
+    script = tmp_path / "blender"
+    pid_file = tmp_path / "pid"
+    script.write_text(
+        '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift\n'
+        f'"{sys.executable}" "{STAND_IN}" "$@" &\necho $! > "{pid_file}"\nwait\n'
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("STAND_IN", "hang:0")
+    setup = RendererSetup((), command=RendererCommand(blender=str(script)))
+    with (
+        BlenderProcess(setup, timeout_s=0.5) as process,
+        pytest.raises(RendererLostError, match="did not answer"),
+    ):
+        process.render(plans[0])
+    deadline = time.monotonic() + 30
+    while psutil.pid_exists(int(pid_file.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not psutil.pid_exists(int(pid_file.read_text()))
 
 
 def test_one_that_reports_an_error_and_goes_on_is_not_trusted(stand_in, plans, monkeypatch):
