@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _FIELDS = ("pci.bus_id", "uuid", "name", "driver_version", "memory.total")
@@ -16,6 +16,7 @@ _NEWER_FIELD = "compute_cap"  # drivers before 510 do not know it
 _TIMEOUT_S = 20.0  # chosen: without the persistence daemon the driver takes seconds to wake
 
 _KERNEL = re.compile(r"sm_(\d+)(\d)")
+_CAPABILITY = re.compile(r"\d+\.\d")
 
 
 @dataclass(frozen=True)
@@ -90,19 +91,19 @@ def kernel_for(capability: str, kernels: Iterable[str]) -> str:
     return max(fitting)[1] if fitting else ""
 
 
-def _cards(lines: Iterable[str]) -> Iterable[Card]:
+def _cards(lines: Iterable[str]) -> Iterator[Card]:
     for line in lines:
         fields = [field.strip() for field in line.split(",")]
         if len(fields) < len(_FIELDS):
             continue
-        bus, uuid, name, driver, memory, *capability = fields
+        bus, uuid, name, driver, memory, *others = fields
         yield Card(
             address=_as_cycles_writes(bus),
             uuid=uuid,
             name=name,
             driver=driver,
-            memory_mib=int(memory) if memory.isdigit() else 0,
-            capability=next(iter(capability), "").strip("[]") if capability else "",
+            memory_mib=int(memory) if memory.isdigit() else 0,  # "[N/A]" where it is shared
+            capability=next((word for word in others if _CAPABILITY.fullmatch(word)), ""),
         )
 
 

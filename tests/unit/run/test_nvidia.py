@@ -42,6 +42,8 @@ def test_an_old_driver_does_not_know_compute_capabilities(tool):
         )
     )
     assert (card.capability, card.memory_mib) == ("", 0)
+    (card,) = nvidia_cards(tool("echo '00000000:C1:00.0, GPU-1, GB10, 580.1, [N/A], [N/A]'"))
+    assert (card.capability, card.memory_mib) == ("", 0)
 
 
 def test_nothing_is_known_where_the_tool_is_missing_or_fails(tool, tmp_path):
