@@ -15,7 +15,7 @@ from robustclevr.cli import options
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=options.Output(),
     required=True,
     metavar="PREDICTIONS",
     help="Folder; or FILE.json for clips in the form of the video benchmark.",

@@ -12,9 +12,7 @@ from robustclevr.cli import codes, options
 @click.command("corrupt")
 @click.argument("images", type=click.Path(path_type=Path))
 @click.option("--dag", required=True, metavar="DAG", help="Name of a shipped DAG, or a YAML file.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder."
-)
+@click.option("-o", "--output", type=options.Output(), required=True, metavar="DIR", help="Folder.")
 @click.option(
     "--masks",
     type=click.Path(path_type=Path),

@@ -8,6 +8,12 @@ import click
 
 from robustclevr.cli import dag_import, dag_plot, options
 
+_MOST_DRAWS = 10**9
+"""Chosen: a file of some 300 GB; they are written a million at a time."""
+
+_LAST_START = 2**62
+"""Chosen: indices are 64-bit integers, and the last one must be too."""
+
 
 @click.group("dag")
 def command() -> None:
@@ -37,18 +43,20 @@ def check(file: str, recipe_dirs: tuple[Path, ...]) -> None:
 
 @command.command("sample")
 @click.argument("file")
-@click.option("-n", "count", type=click.IntRange(min=1), required=True, help="Number of draws.")
+@click.option(
+    "-n", "count", type=click.IntRange(1, _MOST_DRAWS), required=True, help="Number of draws."
+)
 @click.option("--split", default="test", show_default=True, help="Name of the random stream.")
-@click.option("--start", type=click.IntRange(min=0), default=0, help="Index of the first draw.")
+@click.option(
+    "--start", type=click.IntRange(0, _LAST_START), default=0, help="Index of the first draw."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @options.do
 @options.shift
 @click.option("--given", default=None, metavar="FORMULA", help="Keep draws that fulfil this.")
 @click.option("--noise", is_flag=True, help="Write the exogenous variables too.")
 @options.recipes
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="FILE.csv or .parquet."
-)
+@click.option("-o", "--output", type=options.Output(), required=True, help="FILE.csv or .parquet.")
 def sample(
     file: str,
     count: int,
@@ -66,6 +74,7 @@ def sample(
     from robustclevr.cli.changes import read_changes
     from robustclevr.recipe import load_recipes
     from robustclevr.scm import SCM
+    from robustclevr.scm.files import ROWS_TOGETHER, write
     from robustclevr.spec import load_dag
 
     model = SCM(load_dag(file, load_recipes(recipe_dirs)))
@@ -75,6 +84,11 @@ def sample(
         model = model.do(read_changes("--do", held))
     if given is not None:
         model = model.given(given)
-    table = model.sample(count, seed=seed, split=split, start=start)
-    table.write(output, noise=noise)
+    parts = (
+        model.sample(
+            min(ROWS_TOGETHER, start + count - first), seed=seed, split=split, start=first
+        ).to_arrow(noise=noise, interventions=False)
+        for first in range(start, start + count, ROWS_TOGETHER)
+    )
+    write(parts, output)
     click.echo(f"{output}: {count} draws of {model.dag.name}, seed {seed}, split {split}", err=True)

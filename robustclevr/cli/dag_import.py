@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from robustclevr.cli import options
+
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -16,7 +18,7 @@ import click
     show_default=True,
     help="Of the weights and biases that their code draws once a graph.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.yaml")
+@click.option("-o", "--output", type=options.Output(), required=True, metavar="FILE.yaml")
 def command(file: Path, seed: int, output: Path) -> None:
     """Write the model of FILE, in the format of ndrenkow/robustclevr, as a DAG file.
 

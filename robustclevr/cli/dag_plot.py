@@ -19,7 +19,7 @@ SUFFIXES = (".svg", ".png", ".graphml")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=options.Output(),
     required=True,
     help="FILE.svg, .png or .graphml.",
 )

@@ -23,9 +23,7 @@ _SHOWN = ("mota", "motp", "miou", "fg_ari", "fb_iou", "mse", "ap", "important_ap
 @click.command("evaluate")
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.argument("predictions", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="OUT", help="Folder."
-)
+@click.option("-o", "--output", type=options.Output(), required=True, metavar="OUT", help="Folder.")
 @options.split
 @click.option(
     "--metrics",

@@ -17,8 +17,26 @@ class FolderOrUrl(click.ParamType[Path | str]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
         """Tell the two apart by ``://``."""
-        del param, ctx
+        _refuse_empty(value, param, ctx, self)
         return value if isinstance(value, Path) or "://" in value else Path(value)
+
+
+class Output(click.ParamType[Path]):
+    """Where a command writes, as a Path; an empty text would be the working folder, unasked."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path."""
+        _refuse_empty(value, param, ctx, self)
+        return Path(value)
+
+
+def _refuse_empty(
+    value: Any, param: click.Parameter | None, ctx: click.Context | None, kind: click.ParamType[Any]
+) -> None:
+    if value == "":
+        kind.fail("an empty text names no file and no folder", param, ctx)
 
 
 recipes = click.option(

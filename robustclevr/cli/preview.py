@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("preview")
 @click.argument("spec")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.png")
+@click.option("-o", "--output", type=options.Output(), required=True, metavar="FILE.png")
 @click.option("-n", "count", type=click.IntRange(1, 100), default=6, help="Number of samples.")
 @click.option("--split", default=None, help="Split to show; by default the first with a DAG.")
 @options.seed

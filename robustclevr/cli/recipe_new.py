@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from robustclevr.cli import options
+
 TEMPLATE = '''"""{title}: say in a sentence what it does to a picture.
 
 Say here what stands behind the numbers, and what was measured.
@@ -79,7 +81,7 @@ def apply(image, params, seed):
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=options.Output(),
     default=Path("my-recipes"),
     show_default=True,
     metavar="DIR",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("sweep")
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR")
+@click.option("-o", "--output", type=options.Output(), required=True, metavar="DIR")
 @click.option(
     "-n",
     "--scenes",

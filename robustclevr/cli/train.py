@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 @click.command("train")
 @click.argument("method", metavar="slot-attention")
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="RUN", help="Folder."
-)
+@click.option("-o", "--output", type=options.Output(), required=True, metavar="RUN", help="Folder.")
 @click.option(
     "--config",
     default=None,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 
 from robustclevr.errors import SpecError, StoreError
 from robustclevr.records import canonical_json
+
+ROWS_TOGETHER = 2**20
+"""Rows of a group in a Parquet file: pyarrow's own number."""
 
 
 def arrow_table(
@@ -35,8 +39,15 @@ def arrow_table(
     return data.append_column("interventions", pa.repeat(pa.scalar(text), data.num_rows))
 
 
-def write(data: pa.Table, path: Path) -> None:
-    """Write a table as CSV or Parquet, by the suffix of ``path``.
+def write(tables: Iterable[pa.Table], path: Path) -> None:
+    """Write tables, one below the other, as one file: CSV or Parquet, by the suffix of ``path``.
+
+    Parameters
+    ----------
+    tables : iterable of pyarrow.Table
+        At least one, with the same columns; each may be forgotten before the next is made. All
+        but the last have :data:`ROWS_TOGETHER` rows, so that the bytes are those of one table.
+    path : Path
 
     Raises
     ------
@@ -56,28 +67,38 @@ def write(data: pa.Table, path: Path) -> None:
     try:
         with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             part = Path(folder) / path.name
-            _WRITERS[path.suffix](data, part)
+            _WRITERS[path.suffix](iter(tables), part)
             part.replace(path)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _write_csv(data: pa.Table, path: Path) -> None:
+def _write_csv(tables: Iterator[pa.Table], path: Path) -> None:
     # pyarrow quotes the names of columns, which no reader of a spreadsheet expects of numbers.
     options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
+    first = next(tables)
     with path.open("wb") as file:
-        file.write(",".join(data.column_names).encode() + b"\n")
-        pyarrow.csv.write_csv(data, file, options)
+        file.write(",".join(first.column_names).encode() + b"\n")
+        for table in itertools.chain([first], tables):
+            pyarrow.csv.write_csv(table, file, options)
 
 
-def _write_parquet(data: pa.Table, path: Path) -> None:
+def _write_parquet(tables: Iterator[pa.Table], path: Path) -> None:
+    first = next(tables)
     # Every setting that reaches the bytes is named; the arrow schema would add nothing but bytes.
-    pyarrow.parquet.write_table(
-        data, path, version="2.6", compression="zstd", compression_level=3, store_schema=False
-    )
+    with pyarrow.parquet.ParquetWriter(
+        path,
+        first.schema,
+        version="2.6",
+        compression="zstd",
+        compression_level=3,
+        store_schema=False,
+    ) as writer:
+        for table in itertools.chain([first], tables):
+            writer.write_table(table.cast(first.schema), row_group_size=ROWS_TOGETHER)
 
 
-_WRITERS: Mapping[str, Callable[[pa.Table, Path], None]] = {
+_WRITERS: Mapping[str, Callable[[Iterator[pa.Table], Path], None]] = {
     ".csv": _write_csv,
     ".parquet": _write_parquet,
 }

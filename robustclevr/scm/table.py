@@ -208,7 +208,7 @@ class DrawTable:
         """
         from robustclevr.scm.files import write
 
-        write(self.to_arrow(noise=noise, interventions=interventions), Path(path))
+        write([self.to_arrow(noise=noise, interventions=interventions)], Path(path))
 
 
 def concatenate(tables: Iterable[DrawTable], count: int | None = None) -> DrawTable:

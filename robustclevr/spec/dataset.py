@@ -11,7 +11,7 @@ from robustclevr.errors import SpecError, suggest
 from robustclevr.recipe import LoadedRecipe
 from robustclevr.spec.dag import build_dag, load_dag
 from robustclevr.spec.dataset_schema import DatasetFile
-from robustclevr.spec.document import Document, as_document, join
+from robustclevr.spec.document import Document, Place, as_document, join
 from robustclevr.spec.interventions import grid_size
 from robustclevr.spec.library import find_dag, find_dataset
 from robustclevr.spec.model import DagSpec, DatasetSpec, SplitSpec
@@ -158,7 +158,9 @@ class _Reader:
         families = (*IMAGE_FAMILIES, *VIDEO_FAMILIES)
         if file.family is None:
             if "family" not in self._document.broken:
-                self._document.problem("family", "'family' is missing", suggest("", families))
+                top = Place(self._document.file, 1)
+                hint = suggest("", families)
+                self._document.problem("family", "'family' is missing", hint, place=top)
             return families[0]
         for key, allowed in _FAMILY_KEYS.items():
             paths = [key] if key in file.model_fields_set else []

@@ -2,8 +2,12 @@
 
 import re
 import sys
+from pathlib import Path
 
+import click
 import pytest
+
+from robustclevr.cli.main import cli
 
 DAG = """\
 name: mine
@@ -189,3 +193,39 @@ def test_a_missing_blender_ends_with_exit_code_3(robustclevr, tmp_path):
     )
     assert finished.code == 3
     assert "no-blender" in finished.err
+
+
+def commands_that_write(group=cli, path=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands_that_write(command, (*path, name))
+        elif any(parameter.name == "output" for parameter in command.params):
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("path", [*commands_that_write()], ids=" ".join)
+def test_an_empty_output_is_no_folder(path):
+    command = cli
+    for name in path:
+        command = command.commands[name]
+    (output,) = (parameter for parameter in command.params if parameter.name == "output")
+    with pytest.raises(click.UsageError, match="an empty text names no file"):
+        output.type.convert("", output, None)
+    assert output.type.convert("here", output, None) == Path("here")
+
+
+def test_bounds_of_dag_sample(robustclevr, tmp_path):
+    for option, value, bound in (("-n", 10**10, 10**9), ("--start", 2**63, 2**62)):
+        finished = robustclevr(
+            *("dag", "sample", "tree-uniform", "-n", 1, option, value),
+            *("-o", tmp_path / "draws.csv"),
+        )
+        assert finished.code == 2
+        assert f"<={bound}" in finished.err
+
+
+def test_a_dataset_without_a_family_is_named_with_a_line(robustclevr, tmp_path):
+    (tmp_path / "spec.yaml").write_text("splits:\n  test: {samples: 2}\n")
+    finished = robustclevr("generate", tmp_path / "spec.yaml", "-o", tmp_path / "out")
+    assert finished.code == 2
+    assert "spec.yaml:1: family: 'family' is missing" in finished.err

@@ -90,6 +90,22 @@ def test_rows_as_records_agree_with_columns(table):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_parts_make_the_file_of_the_whole(table, tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(files, "ROWS_TOGETHER", 64)
+    whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
+    table.write(whole, noise=True)
+    rows = np.arange(len(table))
+    files.write(
+        (
+            table.take(rows[first : first + 64]).to_arrow(noise=True, interventions=False)
+            for first in range(0, len(table), 64)
+        ),
+        parts,
+    )
+    assert parts.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_files_hold_every_bit(table, tmp_path, suffix):
     path = tmp_path / f"draws{suffix}"
     table.write(path, noise=True)

@@ -315,7 +315,7 @@ FAMILIES = "allowed: clevr, clevrtex, spmot, texvmds, vmds, vor"
 ERRORS = {
     "no family": (
         "splits: {a: {samples: 1}}\n",
-        f"x.yaml: family: 'family' is missing; {FAMILIES}",
+        f"x.yaml:1: family: 'family' is missing; {FAMILIES}",
     ),
     "unknown family": (
         "family: cleve\nsplits: {a: {samples: 1}}\n",
