@@ -31,11 +31,14 @@ from robustclevr.run.job import (
 )
 from robustclevr.run.local_process import LocalProcess
 from robustclevr.run.memory import fair_limit_bytes
-from robustclevr.run.renderer import MAX_LOST
 from robustclevr.run.seats import Seat
 from robustclevr.run.shards import ShardTask
 
 _LEASED_WAIT_S = 1.0
+_MAX_LOST = 20
+"""Losses in a row of samples, or of workers that never came to one, after which no other worker is
+started. Chosen: a bad recipe may cost several samples in a row though nothing else is wrong, and
+each takes some seconds."""
 _STOP_TIMEOUT_S = 15.0  # chosen: a worker ends as soon as its file is written
 
 
@@ -191,7 +194,7 @@ class _Pool:
                 self._waiting.appendleft(worker.order)
         if not (self._waiting or self._leased):
             return
-        if self._lost < MAX_LOST:
+        if self._lost < _MAX_LOST:
             self._start()
         else:
             text = f"{self._lost} samples or workers were lost in a row; no other worker is started"

@@ -111,6 +111,7 @@ class PictureMaker:
                 encoding = time.perf_counter()
                 members = picture_members(plan, made, picture.mask, self._recipes)
             except _SAMPLE_ERRORS as error:
+                self._renderer.reassure(self._renderer.ready)
                 failure = attempts.failure(error)
                 yield replace(failure, reason=f"{entry.name}: {failure.reason}")
                 continue

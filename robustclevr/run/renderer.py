@@ -18,8 +18,9 @@ from robustclevr.run.blender_process import BlenderProcess, RendererSetup
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleRetried
 
 MAX_LOST = 3
-"""Samples that may be lost to dead renderers one after the other before a worker gives up. Chosen:
-as many are hardly an accident, and each may have taken its whole time limit."""
+"""Samples that may be lost to dead renderers one after the other before it is asked whether the
+renderer can still make plain ones. Chosen: as many are hardly an accident, and each may have taken
+its whole time limit."""
 
 ON_CPU = "next on the CPU"
 """What follows the loss of a GPU with ``--on-device-loss cpu``; stands in receipts. Where that
@@ -167,6 +168,26 @@ class Renderer:
             self._lost, self._left = 0, None
             return result
 
+    def reassure(self, work: Callable[[], object]) -> None:
+        """Find out who is to blame after one loss too many: the samples, or the renderer.
+
+        Where the renderer can still do plain work, its losses are forgotten; where not, they stand
+        and :meth:`require_hope` will say so.
+
+        Parameters
+        ----------
+        work : callable
+            Uses it without any recipe.
+        """
+        if self._lost < MAX_LOST:
+            return
+        try:
+            work()
+        except RobustClevrError:
+            self.discard()
+        else:
+            self._lost = 0
+
     def discard(self) -> None:
         """End the process, so that the next sample gets a fresh one."""
         process, self._process = self._process, None
@@ -177,7 +198,8 @@ class Renderer:
         """Raise GaveUpError if Blender died on too many samples in a row."""
         if self._lost >= MAX_LOST:
             raise GaveUpError(
-                f"Blender died on {self._lost} samples in a row; this worker takes no more"
+                f"Blender died on {self._lost} samples in a row, and on a plain one; this worker "
+                "takes no more"
                 f"{self._remedy}"
             )
 

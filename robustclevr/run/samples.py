@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
 import robustclevr
 from robustclevr.errors import RecipeError, RenderError, SamplingError
 from robustclevr.imaging import SIMILARITIES, linear_to_srgb8
-from robustclevr.plan import Planner
+from robustclevr.plan import CLEAN, Planner
 from robustclevr.recipe import LoadedRecipe
-from robustclevr.records import Choice, Plan, Render
+from robustclevr.records import Choice, ImagePlan, Plan, Render, RenderPass
 from robustclevr.run.blender_process import BlenderProcess
 from robustclevr.run.job import Job, OnEvent, SampleFailure, SampleStarted
 from robustclevr.run.renderer import Attempts, Renderer
@@ -161,6 +161,7 @@ class SampleMaker:
             render = self._renderer.persist(flight.attempts, lambda: self._render(flight))
             return self._finish(flight, render, clock)
         except _SAMPLE_ERRORS as error:
+            self._renderer.reassure(lambda: self._renderer.ready()[0].render(_plain(flight.plan)))
             return flight.attempts.failure(error)
 
     def _render(self, flight: _Flight) -> Render:
@@ -200,6 +201,11 @@ class SampleMaker:
             ),
             members=members,
         )
+
+
+def _plain(plan: Plan) -> Plan:
+    """Return the Plan of the same scene without any recipe."""
+    return replace(plan, renders=(RenderPass(()),), images=(ImagePlan(CLEAN, 0, ()),))
 
 
 class _Clock:

@@ -3,9 +3,9 @@
 Pixels follow from the Plan alone. What it does wrong is asked for in STAND_IN, a comma-separated
 list of ``what:index``: ``die`` (SIGKILL itself), ``exit`` (code 3), ``fail`` (a RecipeError),
 ``error`` (a RenderError), ``print`` (an error, and goes on), ``eat`` (memory, without end),
-``hang``; ``slow:seconds`` delays every sample, ``no-bpy:0`` has no Blender, ``count:FILE`` adds a
-line for each sample that is begun. With ``once:FILE`` the file is made by the first misbehavior,
-and there is no second.
+``recipe:all`` (dies of any image but the clean one), ``hang``; ``slow:seconds`` delays every
+sample, ``no-bpy:0`` has no Blender, ``count:FILE`` adds a line for each sample that is begun. With
+``once:FILE`` the file is made by the first misbehavior, and there is no second.
 """
 
 import argparse
@@ -61,6 +61,8 @@ def answer(request: dict, behavior: dict[str, str]) -> dict:
         with Path(behavior["count"]).open("a") as file:
             file.write(f"{plan['index']}\n")
     misbehave(plan["index"], behavior)
+    if "recipe" in behavior and len(plan["images"]) > 1:
+        os._exit(4)
     if behavior.get("error") == str(plan["index"]):
         return {"type": "failed", "kind": "RenderError", "message": "no light", "traceback": ""}
     if behavior.get("fail") == str(plan["index"]):

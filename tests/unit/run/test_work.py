@@ -150,7 +150,14 @@ def test_three_samples_lost_in_a_row_and_the_worker_gives_up(job, monkeypatch):
     assert outcome.gave_up
     assert [failure.index for failure in outcome.failures] == [0, 1, 2]
     (gave_up,) = [event for event in events if isinstance(event, WorkerGaveUp)]
-    assert "died on 3 samples in a row" in gave_up.reason
+    assert "died on 3 samples in a row, and on a plain one" in gave_up.reason
+
+
+def test_samples_lost_to_a_recipe_stop_no_worker_whose_renderer_is_well(job, monkeypatch):
+    monkeypatch.setenv("STAND_IN", "recipe:all")
+    outcome = execute_shard(FIRST, job)
+    assert not outcome.gave_up
+    assert [failure.index for failure in outcome.failures] == [0, 1, 2, 3]
 
 
 def test_an_order_knows_of_the_tries_before_it_and_leaves_samples_out(job):
