@@ -29,7 +29,7 @@ def main() -> None:
     options = parser.parse_args(own_arguments)
     _die_with_parent()
     # Whoever waits in vain asks with it where we are; the answer names a recipe's file and line.
-    faulthandler.register(signal.SIGUSR2)
+    faulthandler.register(signal.SIGUSR2, all_threads=False)
     _make_importable()
 
     from robustclevr.blender import worker

@@ -34,7 +34,7 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
     # Whoever waits in vain asks with it where we are.
-    faulthandler.register(signal.SIGUSR2)
+    faulthandler.register(signal.SIGUSR2, all_threads=False)
     die_with_parent(parent)
     pipe = Connection(descriptor)
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError, EOFError):
