@@ -121,6 +121,7 @@ def command(
         memory_limit_bytes=options.gib_to_bytes(memory_limit_gib),
     )
     if dry_run:
+        click.echo("measuring a sample of each kind of split; nothing is written", err=True)
         folder = scratch_of(output) if isinstance(output, str) else output
         _tell_estimate(estimate(dataset, recipes, folder, settings))
         return 0

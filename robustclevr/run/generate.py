@@ -15,6 +15,7 @@ from robustclevr.recipe import LoadedRecipe
 from robustclevr.run.backends import Backend, load_backend
 from robustclevr.run.blender_process import RendererCommand, RendererSetup
 from robustclevr.run.forecast import Forecast
+from robustclevr.run.inventory import shards_there
 from robustclevr.run.job import (
     RETRIES,
     Job,
@@ -22,10 +23,9 @@ from robustclevr.run.job import (
     OnEvent,
     RunStarted,
     SampleFailure,
-    ShardBroken,
 )
 from robustclevr.run.job_logs import sweep_job_logs
-from robustclevr.run.leases import remove_expired_leases, remove_lease
+from robustclevr.run.leases import remove_expired_leases
 from robustclevr.run.makers import renders_scenes
 from robustclevr.run.prepare import (
     check_draws,
@@ -43,7 +43,7 @@ from robustclevr.spec import DatasetSpec, SplitSpec
 from robustclevr.store.atomic import remove_empty_dirs, remove_stale_temps
 from robustclevr.store.dataset import Dataset
 from robustclevr.store.layout import Layout
-from robustclevr.store.parking import clear_parked, parked_indices
+from robustclevr.store.parking import parked_indices
 from robustclevr.store.receipts import Check
 
 _NONE: frozenset[int] = frozenset()
@@ -203,7 +203,7 @@ def _generate(
         on_notice=lambda text: on_event(Notice(text)),
     )
     sweep(layout)
-    there = {task: _samples_there(task, job, on_event) for task in tasks}
+    there = shards_there(tasks, job, on_event)
     missing = tuple(task for task in tasks if there[task] is None)
     on_event(_started(there, job, workers))
     failures: tuple[SampleFailure, ...] = ()
@@ -303,21 +303,6 @@ def _wanted(tasks: Sequence[ShardTask], only: Choice | None) -> tuple[ShardTask,
 
 def _asked(task: ShardTask, job: Job) -> set[int]:
     return {index for index in task.indices if job.wants(task.split, index)}
-
-
-def _samples_there(task: ShardTask, job: Job, on_event: OnEvent) -> int | None:
-    """Return the number of samples of a shard that is done; None where it is not."""
-
-    def broken(reason: str) -> None:
-        on_event(ShardBroken(task.split, task.shard, reason))
-
-    receipt = published(task, job, Check.SHA256, broken)
-    if receipt is None or (receipt.start, receipt.count) != (task.start, task.count):
-        return None
-    # A run that was stopped between receipt and clearing leaves these.
-    clear_parked(task.split, task.shard, job.layout)
-    remove_lease(task.split, task.shard, job.layout)
-    return receipt.count
 
 
 def _started(there: Mapping[ShardTask, int | None], job: Job, workers: int) -> RunStarted:

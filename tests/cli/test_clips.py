@@ -51,6 +51,7 @@ def test_a_dry_run_counts_clips(robustclevr, spec, tmp_path):
     done = robustclevr("generate", spec, "-o", tmp_path / "d", "--dry-run")
     assert done.code == 0
     assert "test: 5 samples, 0 renders" in done.out
+    assert done.err == "measuring a sample of each kind of split; nothing is written\n"
     assert not (tmp_path / "d").exists()
 
 

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustclevr.errors import SetupError, SpecError, StoreError
-from robustclevr.run import forecast
+from robustclevr.run import forecast, inventory
 from robustclevr.run.cores import share_cores
 from robustclevr.run.estimate import estimate
 from robustclevr.run.index import rebuild_index
-from robustclevr.run.job import LongRun, RunStarted, SampleDone, SampleStarted, ShardBroken
+from robustclevr.run.job import LongRun, Notice, RunStarted, SampleDone, SampleStarted, ShardBroken
 from robustclevr.run.shards import Selection
 from robustclevr.run.status import dataset_status
 from robustclevr.scm import SCM
@@ -217,6 +217,22 @@ def test_a_folder_that_cannot_be_made(run, tmp_path):
     (tmp_path / "d").write_bytes(b"")
     with pytest.raises(StoreError, match="cannot"):
         run(tmp_path / "d")
+
+
+def test_a_long_comparison_is_announced_and_finds_what_is_broken(run, whole, tmp_path, monkeypatch):
+    shutil.copytree(whole, tmp_path / "d")
+    _, events = run(tmp_path / "d")
+    assert not any(isinstance(event, Notice) for event in events)
+    tar = tmp_path / "d/test/shard-00002.tar"
+    tar.write_bytes(tar.read_bytes()[:-1] + b"x")
+    monkeypatch.setattr(inventory, "ANNOUNCED_BYTES", 0.0)
+    _, events = run(tmp_path / "d")
+    (notice,) = [event for event in events if isinstance(event, Notice)]
+    assert "finished shards with their checksums" in notice.text
+    assert [event.shard for event in events if isinstance(event, ShardBroken)] == [2]
+    assert (tmp_path / "d/test/shard-00002.receipt.json").read_bytes() == (
+        whole / "test/shard-00002.receipt.json"
+    ).read_bytes()
 
 
 def test_a_user_recipe_is_copied(recipes, tmp_path):
