@@ -6,7 +6,7 @@ BLENDER5 := .venv-blender5
 PEER := .venv-imagecorruptions
 STAMP := .venv/.installed
 
-.PHONY: setup demo test test-faults test-images test-blender5 bench-corrupt check golden clean
+.PHONY: setup demo test test-faults test-images test-blender5 bench-corrupt check golden study clean
 
 setup: $(STAMP)
 
@@ -68,6 +68,10 @@ $(PEER)/.installed:
 
 golden: setup
 	$(BIN)/python tests/golden/make_golden.py
+
+# Slot Attention against k-means on sprites of one color: about ten minutes on two cores.
+study: setup
+	$(BIN)/python docs/studies/same_color.py -o out/same-color
 
 clean:
 	rm -rf build dist out .venv $(BLENDER5) $(PEER) *.egg-info

@@ -38,7 +38,6 @@ CLIPS = {
     "vmds-mixed": {"train": 10_000, "val": 1000, "test": 1000},
     "texvmds": {"train": 10_000, "val": 1000, "test": 1000},
     "spmot": {"train": 9600, "val": 384, "test": 1000},
-    "sprites-same-color": {"train": 1000, "test": 200},
 }
 DAGS = {
     "robustclevr-iid-uniform": "tree-uniform",
@@ -164,3 +163,13 @@ def test_the_readmes_command_means_what_it_says(recipes: Mapping[str, LoadedReci
     dataset = load_dataset("robustclevr-iid-uniform", recipes, overrides=overrides, seed=7)
     test = dataset.split("test")
     assert (dataset.seed, test.samples, test.shard_size, test.render.samples) == (7, 6, 2, 16)
+
+
+def test_sprites_of_one_color(recipes: Mapping[str, LoadedRecipe]) -> None:
+    dataset = load_dataset("sprites-same-color", recipes)
+    assert {split.name: split.samples for split in dataset.splits} == {"train": 1000, "test": 200}
+    for split in dataset.splits:
+        require_built(split)
+        assert split.video is not None
+        assert (split.video.height, split.video.width, split.video.sprites) == (32, 32, (2, 4))
+        assert set(split.video.scenarios) == {"same_color"}
