@@ -133,7 +133,8 @@ def _card(gpus: list[Gpu], survey: DeviceSurvey, card: Card | None) -> Finding:
     if card and card.memory_mib:
         about.append(f"{card.memory_mib / 1024:.0f} GiB")
     about += [kernels] if kernels else []
-    return Finding("gpu", f"{gpus[0].name}: {', '.join(about)}", facts=facts)
+    place = f" at {gpus[0].address}" if gpus[0].address else ""
+    return Finding("gpu", f"{gpus[0].name}{place}: {', '.join(about)}", facts=facts)
 
 
 def _kernels(backends: list[str], capability: str, kernels: tuple[str, ...]) -> str:
@@ -153,7 +154,8 @@ def _kernels(backends: list[str], capability: str, kernels: tuple[str, ...]) -> 
 def _driver(around: Surroundings, survey: DeviceSurvey) -> Finding:
     version, optix = around.driver, bool(survey.of("optix"))
     major = int(version.partition(".")[0]) if version[:1].isdigit() else OPTIX_DRIVER
-    state = f"NVIDIA {version}; OptiX {'works' if optix else survey.absent.get('optix', 'no')}"
+    how = "is there" if optix else f"is not: {survey.absent.get('optix', 'no device')}"
+    state = f"NVIDIA {version}; OptiX {how}"
     return Finding(
         "driver",
         state,

@@ -57,7 +57,7 @@ def test_a_card_with_what_is_known_of_it(backends, capability, kernels):
     around = Surroundings((card(capability=capability),), files=FILES)
     gpu, driver, *_ = gpu_findings(survey(*backends), around)
     assert gpu.what == "gpu" and gpu.works
-    assert gpu.state.startswith("NVIDIA X: ")
+    assert gpu.state.startswith("NVIDIA X at 0000:c1:00: ")
     assert kernels in gpu.state
     assert gpu.facts["backends"] == list(backends)
     assert gpu.facts["compute_capability"] == capability
@@ -76,7 +76,7 @@ def test_a_driver_too_old_for_optix():
 def test_a_card_of_another_maker_has_no_driver_line():
     amd = DeviceSurvey((Gpu("hip", "AMD C", "HIP_AMD C_0000:02:00"),), {}, KERNELS)
     (gpu,) = gpu_findings(amd, Surroundings())
-    assert gpu.state == "AMD C: HIP"
+    assert gpu.state == "AMD C at 0000:02:00: HIP"
 
 
 NO_DRIVER = {"optix": "no driver (libcuda.so.1)", "cuda": "no driver (libcuda.so.1)"}
