@@ -122,7 +122,7 @@ def command(
     )
     if dry_run:
         click.echo("measuring a sample of each kind of split; nothing is written", err=True)
-        folder = scratch_of(output) if isinstance(output, str) else output
+        folder = output if isinstance(output, Path) else scratch_of(output, settings.selection)
         _tell_estimate(estimate(dataset, recipes, folder, settings))
         return 0
     try:

@@ -23,6 +23,7 @@ from robustclevr.run.forecast import Forecast
 from robustclevr.run.generate import GenerateOptions, Summary, job_for, sweep
 from robustclevr.run.job import (
     Job,
+    Notice,
     OnEvent,
     RunStarted,
     SampleFailure,
@@ -32,7 +33,7 @@ from robustclevr.run.makers import renders_scenes
 from robustclevr.run.object_store import ObjectStore
 from robustclevr.run.prepare import check_draws, chosen_splits, dataset_content, prepare
 from robustclevr.run.publish import finished
-from robustclevr.run.shards import ShardTask, select, shard_tasks
+from robustclevr.run.shards import Selection, ShardTask, select, shard_tasks
 from robustclevr.run.uploads import Uploads
 from robustclevr.spec import DatasetSpec
 from robustclevr.store.atomic import remove_empty_dirs, write_atomic
@@ -73,7 +74,7 @@ def generate_remote(
     splits = chosen_splits(spec, options.splits)
     check_draws(splits, recipes, spec.seed)
     store = ObjectStore(url)
-    layout = Layout(scratch_of(url))
+    layout = Layout(scratch_of(url, options.selection))
     tasks = select(shard_tasks(splits), options.selection)
     with load_backend(options.backend, options.backend_settings) as backend:
         workers, threads = backend.share(
@@ -91,6 +92,7 @@ def generate_remote(
                 dataset_content(spec, splits, job.fingerprints, recipes),
                 recipes,
                 force=options.force,
+                on_notice=lambda text: on_event(Notice(text)),
             )
         sweep(layout)
         _send_description(store, layout)
@@ -109,14 +111,14 @@ def generate_remote(
     )
 
 
-def scratch_of(url: str) -> Path:
+def scratch_of(url: str, selection: Selection | None) -> Path:
     """Return the folder of this machine in which shards for an object store are made.
 
-    The same for every run, so that one that was stopped goes on: below ``$XDG_CACHE_HOME``, or
-    ``~/.cache`` (XDG Base Directory Specification).
+    The same for every run of one part, so that one that was stopped goes on: below
+    ``$XDG_CACHE_HOME``, or ``~/.cache`` (XDG Base Directory Specification).
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    name = hashlib.sha256(url.rstrip("/").encode()).hexdigest()[:16]
+    name = hashlib.sha256(f"{url.rstrip('/')} {selection}".encode()).hexdigest()[:16]
     return cache / "robustclevr" / "uploads" / name
 
 

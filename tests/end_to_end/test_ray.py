@@ -1,5 +1,6 @@
 """Datasets by Ray: on a cluster of two nodes, one of which is lost in the middle; and here."""
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -63,7 +64,8 @@ def raylet_in_the_middle_of_a_shard(process, out, raylets):
             lease = read_lease(layout.lease("test", shard))
             parked = list(layout.parked_dir("test", shard).glob("*.sample"))
             if lease is not None and lease.owner is not None and 1 <= len(parked) <= 3:
-                return raylet_of(lease.owner.pid, raylets)
+                with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                    return raylet_of(lease.owner.pid, raylets)
         time.sleep(0.05)
     process.kill()
     raise AssertionError(f"no shard was seen half done: {process.communicate()[1]}")

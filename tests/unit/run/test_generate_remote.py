@@ -69,7 +69,7 @@ def test_two_parts_and_an_index_are_the_dataset_of_one_run(spec, part, empty_sto
     for number in (1, 0):
         summary, _ = part(number, 2)
         assert summary.exit_code == 0 and summary.missing_shards == 2
-    assert not scratch_of(URL).exists()
+        assert not scratch_of(URL, Selection(number, 2)).exists()
     copy = tmp_path / "copy"
     empty_store.get("/bucket/clips", str(copy), recursive=True)
     assert all(state.whole for state in rebuild_index(copy))
@@ -148,11 +148,11 @@ def test_an_upload_that_never_works_ends_the_run_and_the_next_one_makes_nothing_
             StoreError, match=r"shard-0000\d.tar: cannot be uploaded, 5 times: .*no room"
         ):
             part()
-    kept = sorted(path.name for path in scratch_of(URL).glob("test/*.tar"))
+    kept = sorted(path.name for path in scratch_of(URL, Selection(0, 1)).glob("test/*.tar"))
     assert "shard-00000.tar" in kept
     summary, _ = part()
     assert summary.exit_code == 0
-    assert not scratch_of(URL).exists()
+    assert not scratch_of(URL, Selection(0, 1)).exists()
 
 
 def test_another_spec_is_refused_as_in_a_folder(part, tmp_path):

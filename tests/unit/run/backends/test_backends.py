@@ -8,7 +8,7 @@ import pytest
 
 from robustclevr.errors import SetupError, SpecError
 from robustclevr.run.backends import backend_names, load_backend
-from robustclevr.run.backends.ray import Need, need_of
+from robustclevr.run.ray_need import Need, need_of
 from robustclevr.run.renderer_command import RendererCommand
 from robustclevr.run.slurm_commands import NodeShape, minutes_of
 from robustclevr.run.slurm_settings import DEFAULT_MINUTES, job_shape, settings_from

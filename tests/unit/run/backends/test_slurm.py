@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from robustclevr.errors import SetupError, SpecError
-from robustclevr.run.backends import load_backend, slurm
+from robustclevr.run import slurm_jobs
+from robustclevr.run.backends import load_backend
 from robustclevr.run.generate import GenerateOptions, generate
 from robustclevr.run.job import Notice, RunStarted, SampleDone, SampleRetried
 from robustclevr.spec import load_dataset
@@ -38,9 +39,9 @@ def cluster(tmp_path, monkeypatch):
         script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{commands}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_SLURM", str(folder))
-    monkeypatch.setattr(slurm, "_POLL_S", 0.05)
-    monkeypatch.setattr(slurm, "_STATES_EVERY_S", 0.2)
-    monkeypatch.setattr(slurm, "_GRACE_S", 0.5)
+    monkeypatch.setattr(slurm_jobs, "_POLL_S", 0.05)
+    monkeypatch.setattr(slurm_jobs, "_STATES_EVERY_S", 0.2)
+    monkeypatch.setattr(slurm_jobs, "_GRACE_S", 0.5)
     return folder
 
 
