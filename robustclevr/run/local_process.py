@@ -43,7 +43,7 @@ class LocalProcess:
     ----------
     job : Job
     memory_limit_bytes : int
-        Of its resident memory, and of its children's but for Blender, which has a limit of its own.
+        Of its resident memory; its Blender has a limit of its own.
     seat : Seat
         Its part of the machine, which ``job.renderer`` tells it; for whoever comes after it.
     """
@@ -57,7 +57,8 @@ class LocalProcess:
         # A worker whose Blender hangs hears of it and tells; only what runs in it can hang it.
         in_process = not renders_scenes(job.splits)
         limit_s = job.sample_timeout_s or IN_PROCESS_LIMIT_S
-        self._limit_s = 2 * limit_s + _STOP_TIMEOUT_S if in_process else None
+        # It keeps to the limit itself as long as it can: each try, and the start of each Blender.
+        self._limit_s = (job.retries + 2) * limit_s + _STOP_TIMEOUT_S if in_process else None
         self.pipe, theirs = Pipe()
         self._scratch = make_scratch()
         self._log = RendererLog(self._scratch / "worker.log")
@@ -72,7 +73,9 @@ class LocalProcess:
                 env={**_ONE_THREAD, **os.environ} if holds_clips(job.splits) else None,
             )
         self._guard = (
-            MemoryGuard(self.process, memory_limit_bytes, self.process.kill) if in_process else None
+            MemoryGuard(self.process, memory_limit_bytes, self.process.kill, children=False)
+            if in_process
+            else None
         )
         self._tell(job)
 

@@ -63,17 +63,24 @@ class MemoryGuard:
     ----------
     process : Popen
     limit_bytes : int
-        Of resident memory, children included.
+        Of resident memory.
     end : callable
         Ends it at once, and its children; harmless when repeated.
+    children : bool
+        Whether what its children hold counts too.
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], limit_bytes: int, end: Callable[[], None]
+        self,
+        process: subprocess.Popen[bytes],
+        limit_bytes: int,
+        end: Callable[[], None],
+        *,
+        children: bool = True,
     ) -> None:
         self.limit_bytes = limit_bytes
         self.exceeded_bytes = 0
-        self._process, self._end = process, end
+        self._process, self._end, self._children = process, end, children
         self._kills = kernel_kills()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="memory", daemon=True)
@@ -107,7 +114,7 @@ class MemoryGuard:
             leader = psutil.Process(self._process.pid)
             family, looked = [leader], time.monotonic()
             while not self._stop.wait(_PERIOD_S):
-                if time.monotonic() - looked > _CHILDREN_PERIOD_S:
+                if self._children and time.monotonic() - looked > _CHILDREN_PERIOD_S:
                     family, looked = [leader, *leader.children(recursive=True)], time.monotonic()
                 held = sum(map(_resident_bytes, family))
                 if held > self.limit_bytes:
