@@ -27,6 +27,8 @@ def composite_picture(
     images: Sequence[Mapping[str, Any]],
     scratch: Path,
     recipes: Mapping[str, LoadedRecipe],
+    *,
+    follow: bool,
 ) -> Reply:
     """Apply the steps of each image to one picture.
 
@@ -39,6 +41,8 @@ def composite_picture(
     scratch : Path
         Existing folder for the results.
     recipes : mapping of str to LoadedRecipe
+    follow : bool
+        Whether to follow the pixels that move, by which labels move along.
 
     Returns
     -------
@@ -62,7 +66,14 @@ def composite_picture(
     try:
         exr = compositor.hold(picture)
         made = [
-            _composite(compositor, exr, from_json(ImagePlan, image), size, scratch / str(number))
+            _composite(
+                compositor,
+                exr,
+                from_json(ImagePlan, image),
+                size,
+                scratch / str(number),
+                follow=follow,
+            )
             for number, image in enumerate(images)
         ]
     finally:
@@ -71,10 +82,16 @@ def composite_picture(
 
 
 def _composite(
-    compositor: Compositor, exr: Path, image: ImagePlan, size: tuple[int, int], target: Path
+    compositor: Compositor,
+    exr: Path,
+    image: ImagePlan,
+    size: tuple[int, int],
+    target: Path,
+    *,
+    follow: bool,
 ) -> Reply:
     pixels = compositor.read_pixels(compositor.apply(exr, image.steps, *size))[..., :3]
-    source = compositor.source_map(image.steps, *size)
+    source = compositor.source_map(image.steps, *size) if follow else None
     return {
         "variant": image.variant,
         "pixels": _save(target.with_suffix(".npy"), np.ascontiguousarray(pixels)),

@@ -127,7 +127,13 @@ class Worker:
         from robustclevr.blender.pictures import composite_picture
 
         scratch = Path(request["scratch"])
-        made = composite_picture(Path(request["pixels"]), request["images"], scratch, self._recipes)
+        made = composite_picture(
+            Path(request["pixels"]),
+            request["images"],
+            scratch,
+            self._recipes,
+            follow=bool(request.get("follow", True)),
+        )
         return {"type": "composited", **made}
 
 

@@ -210,7 +210,12 @@ class BlenderProcess:
             self._finish(folder)
 
     def composite(
-        self, pixels: NDArray[np.float32], images: Sequence[ImagePlan], name: str
+        self,
+        pixels: NDArray[np.float32],
+        images: Sequence[ImagePlan],
+        name: str,
+        *,
+        follow: bool = True,
     ) -> tuple[tuple[LinearImage, ...], float]:
         """Apply image-stage steps to an existing picture; nothing else may be in flight.
 
@@ -221,6 +226,8 @@ class BlenderProcess:
         images : sequence of ImagePlan
         name : str
             The sample's, for messages.
+        follow : bool
+            Whether to follow the pixels that move, by which labels move along.
 
         Returns
         -------
@@ -244,6 +251,7 @@ class BlenderProcess:
                 "type": "composite",
                 "pixels": str(folder / "picture.npy"),
                 "images": to_json(tuple(images)),
+                "follow": follow,
                 "scratch": str(folder),
             }
             with contextlib.suppress(PipeClosedError):

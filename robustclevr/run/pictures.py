@@ -106,7 +106,7 @@ class PictureMaker:
                 picture = load_picture(pictures, entry)
                 plan = planner.plan(index, picture.source)
                 made, compositor_s, startup_s = self._renderer.persist(
-                    attempts, partial(self._corrupt, plan, picture.linear)
+                    attempts, partial(self._corrupt, plan, picture)
                 )
                 encoding = time.perf_counter()
                 members = picture_members(plan, made, picture.mask, self._recipes)
@@ -135,20 +135,21 @@ class PictureMaker:
             )
 
     def _corrupt(
-        self, plan: PicturePlan, linear: NDArray[np.float32]
+        self, plan: PicturePlan, picture: LoadedPicture
     ) -> tuple[list[LinearImage], float, float]:
         """Return the images of a plan, and seconds in the compositor and in starting Blender."""
+        linear, follow = picture.linear, picture.mask is not None
         if plan.engine == "numpy":
             started = time.perf_counter()
             with time_limit(self._job.sample_timeout_s or IN_PROCESS_LIMIT_S):
-                made = corrupt_by_twins(plan.images, linear, self._recipes)
+                made = corrupt_by_twins(plan.images, linear, self._recipes, follow=follow)
             return made, time.perf_counter() - started, 0.0
         changed = [image for image in plan.images if _changes(image)]
         if not changed:
             return _in_order(plan.images, linear, ()), 0.0, 0.0
         process, startup_s = self._renderer.ready()
         name = sample_name(plan.split, plan.index)
-        composited, seconds = process.composite(linear, changed, name)
+        composited, seconds = process.composite(linear, changed, name, follow=follow)
         return _in_order(plan.images, linear, composited), seconds, startup_s
 
     def _versions(self) -> dict[str, str]:
@@ -182,8 +183,12 @@ def corrupt_by_twins(
     images: Sequence[ImagePlan],
     linear: NDArray[np.float32],
     recipes: Mapping[str, LoadedRecipe],
+    *,
+    follow: bool = True,
 ) -> list[LinearImage]:
     """Apply the steps of each image by the numpy twins of its recipes.
+
+    With ``follow`` the pixels that move are followed, so that labels can move along.
 
     Raises
     ------
@@ -195,7 +200,7 @@ def corrupt_by_twins(
         LinearImage(
             image.variant,
             apply_steps(linear, image.steps, recipes),
-            source_map(image.steps, height, width, recipes),
+            source_map(image.steps, height, width, recipes) if follow else None,
         )
         for image in images
     ]
