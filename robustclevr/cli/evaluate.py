@@ -29,7 +29,7 @@ _SHOWN = ("mota", "motp", "miou", "fg_ari", "fb_iou", "mse", "ap", "important_ap
     "--metrics",
     default="",
     metavar="A,B",
-    help="Of ari, miou, classes, mot, mse, detection, importance.",
+    help="Of ari, miou, classes, mot, sweep, mse, detection, importance.",
 )
 @click.option(
     "--preset",

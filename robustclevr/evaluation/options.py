@@ -14,15 +14,16 @@ METRICS: Mapping[str, str] = {
     "miou": "mean IoU of segments under the best pairing",
     "classes": "mean IoU of shapes, and of foreground and background, beside chance",
     "mot": "tracking: MOTA, MOTP and the events they count (clips)",
+    "sweep": "MOTA at IoU thresholds from 0.1 to 0.9 (clips)",
     "mse": "squared error of reconstructions (clips)",
     "detection": "average precision and recall of boxes (images)",
     "importance": "the same on the objects that captions are about (images)",
 }
 """Groups of scores by name."""
 
-OF_LABELS = ("ari", "miou", "classes", "mot", "mse")
+OF_LABELS = ("ari", "miou", "classes", "mot", "sweep", "mse")
 OF_BOXES = ("detection", "importance")
-OF_CLIPS = ("mot", "mse")
+OF_CLIPS = ("mot", "sweep", "mse")
 DEFAULT_OF_IMAGES = ("ari", "miou", "classes")
 DEFAULT_OF_CLIPS = ("mot", "ari", "miou")
 

@@ -14,12 +14,14 @@ from matplotlib.figure import Figure
 
 from robustclevr.evaluation.severity import GRID, Curve
 from robustclevr.evaluation.summary import SetScores, Summary
+from robustclevr.metrics import IOU_SWEEP
 
 HEADLINES: Mapping[str, str] = {
     "mot": "mota",
     "miou": "miou",
     "ari": "fg_ari",
     "classes": "fb_iou",
+    "sweep": "mota@0.5",
     "mse": "mse",
     "detection": "ap",
     "importance": "important_ap",
@@ -31,6 +33,7 @@ _TITLES: Mapping[str, str] = {
     "miou": "mIoU",
     "fg_ari": "FG-ARI",
     "fb_iou": "FB-IoU",
+    "mota@0.5": "MOTA at IoU 0.5",
     "mse": "MSE",
     "ap": "AP",
     "important_ap": "AP of important objects",
@@ -55,15 +58,36 @@ def plots(models: Mapping[str, Summary]) -> dict[str, bytes]:
     -------
     dict of str to bytes
         SVG files by name: ``scores.svg``; for a dataset with corruptions
-        ``severity_<score>.svg`` for the headline of each group of scores of label maps.
+        ``severity_<score>.svg`` for the headline of each group of scores of label maps; for
+        ``sweep`` ``iou_sweep.svg``.
     """
     first = next(iter(models.values()))
     drawn = {"scores.svg": _svg(_bars(models))}
+    if "sweep" in first.metrics:
+        drawn["iou_sweep.svg"] = _svg(_sweep(models))
     for group in first.metrics:
         if any(group in of for of in first.curves.values()):
             name = HEADLINES[group]
             drawn[f"severity_{name}.svg"] = _svg(_curves(models, group, name))
     return drawn
+
+
+def _sweep(models: Mapping[str, Summary]) -> Figure:
+    """Draw MOTA of all predictions against the IoU from which on one may be of an object."""
+    figure, (axes,) = _panels(1, 1, (4.0, 2.8), left_in=0.7)
+    for number, (model, summary) in enumerate(models.items()):
+        names = [f"mota@{threshold}" for threshold in IOU_SWEEP]
+        values = np.array([summary.whole.aggregate[name] for name in names])
+        ends = np.array([summary.whole.intervals[name] for name in names])
+        lengths = np.nan_to_num(np.abs(ends - values[:, np.newaxis])).T
+        axes.errorbar(
+            IOU_SWEEP, values, yerr=lengths, fmt="o-", ms=3, color=_COLORS[number], label=model
+        )
+    axes.set_xlabel("IoU of a match")
+    axes.set_ylabel("MOTA")
+    axes.grid(color="#e4e4e4")
+    _legend(figure, axes)
+    return figure
 
 
 def _bars(models: Mapping[str, Summary]) -> Figure:

@@ -18,14 +18,17 @@ from scipy.optimize import linear_sum_assignment
 
 from robustclevr.errors import SpecError, StoreError
 from robustclevr.metrics import (
+    IOU_SWEEP,
     ClassAreas,
+    Overlaps,
     TrackingCounts,
     TrackingRules,
     class_areas,
+    iou_sweep,
+    label_overlaps,
     mask_overlaps,
     matched_iou,
     rand_scores,
-    score_clip,
     score_masks,
     squared_error,
 )
@@ -142,19 +145,34 @@ class TrackingScorer(Scorer):
     def sums(self, target: Target, prediction: Prediction) -> FloatArray:
         """Return the counts, in the order of :class:`TrackingCounts`."""
         _require_length(target, self._rules)
-        if prediction.masks is None:
-            counts = score_clip(target.labels, prediction.labels, self._rules)
-        else:
-            truth = np.stack([target.labels == n for n in range(target.labels.max() + 1)], axis=1)
-            overlaps = mask_overlaps(truth[:, 1:], prediction.masks, truth[:, :1])
-            counts = score_masks(overlaps, self._rules)
-        return np.array([getattr(counts, field.name) for field in fields(counts)], np.float64)
+        return _vector(score_masks(_overlaps(target, prediction), self._rules))
 
     def scores(self, sums: FloatArray) -> FloatArray:
         """Return the scores of the counts."""
         rows = sums.reshape(-1, sums.shape[-1]).tolist()
         made = [list(TrackingCounts(*row).scores().values()) for row in rows]
         return np.array(made, np.float64).reshape(*sums.shape[:-1], len(self.names))
+
+
+class SweepScorer(Scorer):
+    """MOTA at several IoU from which on a prediction may be of an object: the paper's figure 2a."""
+
+    names = tuple(f"mota@{threshold}" for threshold in IOU_SWEEP)
+
+    def __init__(self, rules: TrackingRules) -> None:
+        self._rules = rules
+        self._each = TrackingScorer(rules)
+
+    def sums(self, target: Target, prediction: Prediction) -> FloatArray:
+        """Return the counts, threshold by threshold."""
+        _require_length(target, self._rules)
+        swept = iou_sweep([_overlaps(target, prediction)], self._rules)
+        return np.concatenate([_vector(counts) for counts in swept.values()])
+
+    def scores(self, sums: FloatArray) -> FloatArray:
+        """Return the MOTA of each threshold."""
+        by_threshold = sums.reshape(*sums.shape[:-1], len(self.names), -1)
+        return self._each.scores(by_threshold)[..., TrackingScorer.names.index("mota")]
 
 
 class ClassScorer(Scorer):
@@ -189,6 +207,8 @@ def make_scorer(name: str, rules: TrackingRules) -> Scorer:
         return TrackingScorer(rules)
     if name == "mse":
         return SquaredErrorScorer(rules)
+    if name == "sweep":
+        return SweepScorer(rules)
     simple: dict[str, type[Scorer]] = {
         "ari": RandScorer,
         "miou": MatchedIouScorer,
@@ -222,6 +242,18 @@ def partners(truth: NDArray[Any], predicted: NDArray[Any], n_objects: int) -> In
         if 1 <= name <= n_objects and table[row, column] > 0:
             partner[name - 1] = pairs.predicted_ids[column]
     return partner
+
+
+def _overlaps(target: Target, prediction: Prediction) -> Overlaps:
+    """Return the overlaps of a clip, of masks where they were predicted, else of labels."""
+    if prediction.masks is None:
+        return label_overlaps(target.labels, prediction.labels)
+    truth = np.stack([target.labels == n for n in range(target.labels.max() + 1)], axis=1)
+    return mask_overlaps(truth[:, 1:], prediction.masks, truth[:, :1])
+
+
+def _vector(counts: TrackingCounts) -> FloatArray:
+    return np.array([getattr(counts, field.name) for field in fields(counts)], np.float64)
 
 
 def _masks(labels: NDArray[Any], names: IntArray) -> NDArray[np.bool_]:

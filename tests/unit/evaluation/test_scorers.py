@@ -1,5 +1,6 @@
 """Scorers: the vectors of single predictions add up to scores of sets."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from robustclevr.errors import SpecError, StoreError
 from robustclevr.evaluation.scorers import SHAPES, make_scorer, partners
 from robustclevr.metrics import (
+    IOU_SWEEP,
     PRESETS,
     TrackingCounts,
     class_areas,
@@ -120,3 +122,17 @@ def test_clips_that_end_too_early_are_named():
 
 def test_every_shape_of_the_families_is_a_class():
     assert {*properties.SHAPES, *shapes.SHAPES, *sprites_mot.SHAPES} == set(SHAPES)
+
+
+def test_a_sweep_is_mota_at_each_threshold():
+    rng = np.random.default_rng(4)
+    clips = [blocks(rng, frames=6) for _ in range(3)]
+    scorer = make_scorer("sweep", RULES)
+    total = sum(scorer.sums(target(truth), Prediction(predicted)) for truth, predicted in clips)
+    found = scorer.scores(np.stack([total, total]))
+    assert found.shape == (2, 9) and scorer.names[0] == "mota@0.1"
+    for threshold, value in zip(IOU_SWEEP, found[1], strict=True):
+        rules = replace(RULES, match_iou=threshold)
+        counts = sum((score_clip(*clip, rules) for clip in clips), TrackingCounts())
+        assert value == counts.scores()["mota"]
+    assert found[0, 0] > found[0, -1]
