@@ -19,7 +19,11 @@ started=()
 
 finish() {
     local pid
-    for pid in "${started[@]}"; do kill -- "-$pid" 2>/dev/null || true; done
+    for pid in "${started[@]}"; do
+        kill -TERM -- "-$pid" 2>/dev/null && wait "$pid" || true
+        # Daemons of Ray are no children of what started them; a container would end them with it.
+        kill -KILL -- "-$pid" 2>/dev/null || true
+    done
     "${containers[@]}" umount --all >/dev/null 2>&1 || true
     rm -rf "$work"
 }
@@ -143,13 +147,14 @@ compose_cluster() {
         nodes=$((nodes + 1))
         wait_for_nodes "$nodes" || fail "no $name: $(tail "$work/$name.log")"
     done
-    service generate demo -o /data/ray
+    start generate demo -o /data/ray
+    wait "${started[-1]}" || fail "generate: $(tail "$work/generate.log")"
     say "files that are byte-equal: $(same_files "$work/outside" "$work/data/ray")"
 }
 
-start() { # NAME: in a process group of its own, which finish ends
+start() { # NAME [ARGUMENT]...: in a process group of its own, which finish ends
     set -m
-    service "$1" >"$work/$1.log" 2>&1 &
+    service "$@" >"$work/$1.log" 2>&1 &
     started+=("$!")
     set +m
 }
