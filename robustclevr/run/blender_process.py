@@ -65,6 +65,9 @@ __all__ = [
 
 _START_TIMEOUT_S = 300.0  # chosen: a cold start from a network disk takes tens of seconds
 _QUIT_TIMEOUT_S = 5.0
+COMPILING_S = 1800.0
+"""Time that a GPU's first sample is given beside its own, for the driver that may have to compile
+every kernel first. Chosen: that takes minutes, and longer where many processes begin at once."""
 _STACK_WAIT_S = 0.5  # chosen: a stack is written in milliseconds
 _BASE_TIMEOUT_S = 600.0
 # A fiftieth of what two CPU cores reach on a scene of 8 objects (39 million in 40 to 55 s,
@@ -174,6 +177,8 @@ class BlenderProcess:
             raise RenderError("one sample is in flight already: collect it first")
         folder = self._new_folder()
         limit_s = self._timeout_s or hung_after_s(plan.settings, len(plan.renders))
+        if self.gpu is not None and self.rendered == 0:
+            limit_s += COMPILING_S
         # Also set before sending: a process that died idle is noticed by collect, by name.
         self._in_flight = (plan, folder, limit_s)
         self._log.mark()

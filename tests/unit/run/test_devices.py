@@ -10,7 +10,12 @@ import pytest
 from robustclevr.errors import RendererLostError, SetupError, SpecError
 from robustclevr.records.device import Gpu
 from robustclevr.run import devices
-from robustclevr.run.blender_process import RendererCommand
+from robustclevr.run.blender_process import (
+    COMPILING_S,
+    BlenderProcess,
+    RendererCommand,
+    RendererSetup,
+)
 from robustclevr.run.devices import (
     NO_SIGN,
     Devices,
@@ -250,6 +255,18 @@ def test_a_sample_that_the_processor_cannot_make_either_does_not_cost_the_gpu(
     )
     assert [(failure.index, failure.tries) for failure in summary.failures] == [(1, 3)]
     assert [seen["device"] for seen in witness()][-2:] == ["cpu", "cuda"]
+
+
+def test_a_gpus_first_sample_has_time_for_kernels_to_compile(machine, plans):
+    machine(1)
+    setup = RendererSetup((), device="cuda", command=COMMAND)
+    with BlenderProcess(setup, timeout_s=9.0) as process:
+        limits_s = []
+        for _ in range(2):
+            process.submit(plans[0])
+            limits_s.append(process._in_flight[2])
+            process.collect()
+    assert limits_s == [9.0 + COMPILING_S, 9.0]
 
 
 def test_a_fresh_process_never_moves_to_another_device_unnoticed(machine, make_job):
