@@ -71,6 +71,17 @@ def label_and_depth(
     return labels, depth
 
 
+def finer_labels(stage: Stage, camera: Camera, scratch: Path, factor: int) -> NDArray[np.uint8]:
+    """Render the labels of a stage at ``factor`` times its resolution: shape (f H, f W)."""
+    render = stage.scene.render
+    size = {
+        "resolution_x": factor * render.resolution_x,
+        "resolution_y": factor * render.resolution_y,
+    }
+    with _changed(render, **size):
+        return label_and_depth(stage, camera, scratch)[0]
+
+
 def normals(stage: Stage, scratch: Path) -> NDArray[np.float32]:
     """Render the world-space normals of a stage.
 

@@ -30,6 +30,11 @@ from robustclevr.records import PLAN_VERSION, Plan, RenderPass
 
 Reply = dict[str, Any]
 
+FINER = 3
+"""Labels of images whose pixels move are looked up in labels of this many times the resolution,
+so that a shift by half a pixel is known to a sixth. Odd, so that each clean pixel's middle is the
+middle of a fine one, and what has not moved keeps its label."""
+
 
 class SampleRenderer:
     """Renders Plans one after another in one Blender session.
@@ -146,15 +151,30 @@ class SampleRenderer:
                 )
                 pixels = compositor.read_pixels(exr)[..., :3]
                 source = compositor.source_map(image.steps, height, width)
+                finer = compositor.source_map(image.steps, height, width, finer=FINER)
             moved = None if source is None else _save(scratch, f"{number}.source", source)
+            labels = None
+            if finer is not None:
+                with clock.time("labels"):
+                    seen = np.append(self._finer_labels(plan, scratch).ravel(), np.uint8(0))[finer]
+                labels = _save(scratch, f"{number}.labels", seen)
             images.append(
                 {
                     "variant": image.variant,
                     "pixels": _save(scratch, str(number), np.ascontiguousarray(pixels)),
                     "source": moved,
+                    "labels": labels,
                 }
             )
         return images
+
+    def _finer_labels(self, plan: Plan, scratch: Path) -> NDArray[np.uint8]:
+        """Return the clean labels at :data:`FINER` times the resolution; rendered once a scene."""
+        if "finer" not in self._renders.passes:
+            stage = self._build(plan, RenderPass(()))
+            found = passes.finer_labels(stage, plan.scene.camera, scratch, FINER)
+            self._renders.passes["finer"] = found
+        return self._renders.passes["finer"]
 
     def _build(self, plan: Plan, entry: RenderPass) -> Stage:
         scene = session.reset()

@@ -21,11 +21,15 @@ class LinearImage:
     source : ndarray of int32, shape (H, W), or None
         For images whose recipes move pixels: flat index (row * W + column) of the pixel of the
         clean image that is seen there, -1 for none. None where nothing moved.
+    labels : ndarray of uint8, shape (H, W), or None
+        Labels moved along, more exactly than ``source`` can. None where nothing moved, or where
+        no finer labels are known.
     """
 
     variant: str
     pixels: NDArray[np.float32]
     source: NDArray[np.int32] | None
+    labels: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def read_images(
     Parameters
     ----------
     made : sequence of mapping
-        ``variant``, and the file names ``pixels`` and ``source``.
+        ``variant``, and the file names ``pixels``, ``source`` and, if known, ``labels``.
     folder : Path
     planned : sequence of ImagePlan
     size : (int, int)
@@ -94,6 +94,9 @@ def read_images(
             source=None
             if image["source"] is None
             else _load(folder / image["source"], size, np.dtype(np.int32), name),
+            labels=None
+            if image.get("labels") is None
+            else _load(folder / image["labels"], size, np.dtype(np.uint8), name),
         )
         for image in made
     )

@@ -88,6 +88,8 @@ def develop(
         If a pixel is not a number.
     """
     moved = labels if image.source is None else warp_labels(labels, image.source)
+    if image.labels is not None:
+        moved = image.labels
     pixels = linear_to_srgb8(image.pixels)
     if planned is not None:
         pixels = apply_encoded(pixels, planned.encoded, recipes)

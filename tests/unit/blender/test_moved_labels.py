@@ -10,6 +10,7 @@ from scipy import ndimage
 from robustclevr.blender import passes, session
 from robustclevr.blender.compositor import Compositor
 from robustclevr.blender.images import read_exr
+from robustclevr.blender.sample import FINER as LABELS_FINER
 from robustclevr.blender.scene import build_scene
 from robustclevr.imaging import warp_amodal, warp_labels
 from robustclevr.recipe import load_recipes
@@ -23,7 +24,9 @@ CASES = [
     ("lens_distortion", {"distort": 0.03, "fit": True}),
     ("lens_distortion", {"distort": 0.1, "fit": True}),
     ("lens_distortion", {"distort": 0.3, "dispersion": 0.3}),
-    ("displace", {"scale": 23.25}),  # labels are those of whole pixels: exact to half of one
+    ("displace", {"scale": 23.25}),
+    ("displace", {"scale": 12.5}),  # halfway between pixels
+    ("displace", {"scale": 0.4}),
     ("pixelate", {"scale": 0.2}),
 ]
 
@@ -51,6 +54,12 @@ def flat_render(factor, scratch, *, amodal):
 @pytest.fixture(scope="module")
 def coarse(tmp_path_factory):
     return flat_render(1, tmp_path_factory.mktemp("coarse"), amodal=True)
+
+
+@pytest.fixture(scope="module")
+def finer(tmp_path_factory):
+    """What labels of moved pixels are looked up in."""
+    return flat_render(LABELS_FINER, tmp_path_factory.mktemp("finer"), amodal=False).labels
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +105,14 @@ def near_boundary(labels):
 
 @pytest.mark.parametrize(("recipe", "parameters"), CASES)
 def test_labels_are_those_of_flat_colors_moved_at_four_times_the_size(
-    recipe, parameters, coarse, fine, tmp_path
+    recipe, parameters, coarse, finer, fine, tmp_path
 ):
     compositor = Compositor(RECIPES, tmp_path)
     source = compositor.source_map([step(recipe, parameters)], HEIGHT, WIDTH)
-    found = warp_labels(coarse.labels, source)
+    fine_source = compositor.source_map(
+        [step(recipe, parameters)], HEIGHT, WIDTH, finer=LABELS_FINER
+    )
+    found = warp_labels(finer, fine_source)
     at_four = dict(parameters)
     if recipe == "pixelate":  # a block counts pixels, and not parts of the image
         at_four["scale"] /= FINER
@@ -130,3 +142,8 @@ def test_amodal_masks_move_the_same_way(recipe, parameters, coarse, tmp_path):
     for number, mask in enumerate(whole, start=1):
         assert mask[labels == number].all()
         assert not mask[source < 0].any()
+
+
+def test_the_middles_of_fine_pixels_are_those_of_the_clean_ones(coarse, finer):
+    middle = LABELS_FINER // 2
+    np.testing.assert_array_equal(finer[middle::LABELS_FINER, middle::LABELS_FINER], coarse.labels)
