@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robustclevr.imaging import boxes_and_fractions
-from robustclevr.metrics import ImageBoxes, detection_curves, important, object_importance
-from robustclevr.metrics.overlap import FloatArray
+from robustclevr.metrics import (
+    ImageBoxes,
+    MatchedImages,
+    important,
+    match_images,
+    object_importance,
+)
+from robustclevr.metrics.overlap import FloatArray, IntArray
 from robustclevr.predictions import CATEGORIES, Detections, Target, no_detections
 
 DETECTION_NAMES = (
@@ -29,6 +36,9 @@ DETECTION_NAMES = (
     "f1_50",
 )
 IMPORTANCE_NAMES = (*(f"important_{name}" for name in DETECTION_NAMES), "important_objects")
+
+_UNIT = 2.0**-20
+"""Weights are multiples of it, so that sums are exact and full recall is 1 in any order."""
 
 
 @dataclass(frozen=True)
@@ -106,23 +116,77 @@ class BoxRow:
         )
 
 
-def detection_scores(rows: Sequence[BoxRow]) -> dict[str, float]:
-    """Return the scores of a set of images by :data:`DETECTION_NAMES`."""
-    return detection_curves([row.image() for row in rows]).scores()
+@dataclass(frozen=True)
+class BoxScorer:
+    """Scores of a set of images as a function of how much each counts.
+
+    Attributes
+    ----------
+    names : tuple of str
+        S scores.
+    matched : MatchedImages
+        Of the images that are scored.
+    scored : ndarray of int64
+        Which of the N images these are.
+    kept, total : ndarray of float64, or None
+        Of these, how many objects are important, and how many there are.
+    """
+
+    names: tuple[str, ...]
+    matched: MatchedImages
+    scored: IntArray
+    kept: FloatArray | None = None
+    total: FloatArray | None = None
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return scores of weighted sets: weights (B, N) to (B, S); nan where there is none."""
+        return np.array([self._scores(row) for row in np.round(weights / _UNIT) * _UNIT])
+
+    def _scores(self, weights: FloatArray) -> list[float]:
+        weights = weights[self.scored]
+        values = list(self.matched.curves(weights).scores().values())
+        if self.kept is not None and self.total is not None:
+            total = float(self.total @ weights)
+            values.append(float(self.kept @ weights) / total if total else math.nan)
+        return values
 
 
-def importance_scores(rows: Sequence[BoxRow], threshold: float) -> dict[str, float]:
-    """Return the scores on the objects of a set that are more important than a threshold.
+def detection_scorer(rows: Sequence[BoxRow]) -> BoxScorer:
+    """Return the scorer of a set of images, by :data:`DETECTION_NAMES`."""
+    matched = match_images([row.image() for row in rows])
+    return BoxScorer(DETECTION_NAMES, matched, np.arange(len(rows)))
+
+
+def importance_scorer(rows: Sequence[BoxRow], threshold: float) -> BoxScorer:
+    """Return the scorer on the objects that are more important than a threshold.
 
     Images whose captions name no object are left out. ``important_objects`` is the share of
     objects that are kept in the others.
     """
-    aligned = [row for row in rows if not np.isnan(_importance(row)).any()]
-    scores = detection_curves([row.image(threshold) for row in aligned]).scores()
-    kept = sum(int(important(_importance(row), threshold).sum()) for row in aligned)
-    total = sum(len(row.classes) for row in aligned)
-    named = {f"important_{name}": value for name, value in scores.items()}
-    return {**named, "important_objects": kept / total if total else float("nan")}
+    scored = [i for i, row in enumerate(rows) if not np.isnan(_importance(row)).any()]
+    aligned = [rows[i] for i in scored]
+    kept = [int(important(_importance(row), threshold).sum()) for row in aligned]
+    return BoxScorer(
+        IMPORTANCE_NAMES,
+        match_images([row.image(threshold) for row in aligned]),
+        np.array(scored, np.int64),
+        np.array(kept, np.float64),
+        np.array([len(row.classes) for row in aligned], np.float64),
+    )
+
+
+def detection_scores(rows: Sequence[BoxRow]) -> dict[str, float]:
+    """Return the scores of a set of images by :data:`DETECTION_NAMES`."""
+    return _of_all(detection_scorer(rows), len(rows))
+
+
+def importance_scores(rows: Sequence[BoxRow], threshold: float) -> dict[str, float]:
+    """Return the scores of a set by :data:`IMPORTANCE_NAMES`; see :func:`importance_scorer`."""
+    return _of_all(importance_scorer(rows, threshold), len(rows))
+
+
+def _of_all(scorer: BoxScorer, count: int) -> dict[str, float]:
+    return dict(zip(scorer.names, scorer.scores(np.ones((1, count)))[0].tolist(), strict=True))
 
 
 def _importance(row: BoxRow) -> FloatArray:

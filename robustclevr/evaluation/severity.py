@@ -94,38 +94,65 @@ def severity_curve(
     seed : int
         Of the intervals.
     """
+    return weighted_curve(
+        scorer.names, lambda weights: scorer.scores(weights @ sums), severity, bins=bins, seed=seed
+    )
+
+
+def weighted_curve(
+    names: tuple[str, ...],
+    statistic: Statistic,
+    severity: FloatArray,
+    *,
+    bins: int,
+    seed: int,
+    resamples: int = _RESAMPLES,
+) -> Curve:
+    """Return the curve of scores that are known as a function of how much each image counts.
+
+    Parameters
+    ----------
+    names : tuple of str
+        S scores.
+    statistic : callable
+        From weights of images, shape (B, N), to scores, shape (B, S).
+    severity : ndarray of float64, shape (N,)
+        In [0, 1].
+    bins, seed : int, int
+    resamples : int
+        Of the intervals.
+    """
     edges = bin_edges(bins)
     members = (bin_numbers(severity, edges) == np.arange(bins)[:, np.newaxis]).astype(float)
-    binned = _in_bins(scorer, members, sums)
-    drawn = resampled(binned, len(sums), _RESAMPLES, rng=bootstrap_rng(seed))
-    mean = binned(np.ones((1, len(sums))))[0]
+    binned = _in_bins(statistic, members)
+    drawn = resampled(binned, len(severity), resamples, rng=bootstrap_rng(seed))
+    mean = binned(np.ones((1, len(severity))))[0]
     return Curve(
-        names=scorer.names,
+        names=names,
         edges=edges,
         count=members.sum(axis=1).astype(np.int64),
         mean=mean,
         interval=interval(drawn),
-        smooth=_smooth(scorer, sums, severity),
+        smooth=_smooth(statistic, severity),
         area=_mean_of_occupied(mean[np.newaxis])[0],
         area_interval=interval(_mean_of_occupied(drawn)),
     )
 
 
-def _in_bins(scorer: Scorer, members: FloatArray, sums: FloatArray) -> Statistic:
+def _in_bins(statistic: Statistic, members: FloatArray) -> Statistic:
     """Return the function from weights (B, N) to the scores of each bin (B, bins, S)."""
 
     def binned(weights: FloatArray) -> FloatArray:
-        totals = np.stack([(weights * of_bin) @ sums for of_bin in members], axis=1)
-        return scorer.scores(totals)
+        return np.stack([statistic(weights * of_bin) for of_bin in members], axis=1)
 
     return binned
 
 
-def _smooth(scorer: Scorer, sums: FloatArray, severity: FloatArray) -> FloatArray:
+def _smooth(statistic: Statistic, severity: FloatArray) -> FloatArray:
     distance = (GRID[:, np.newaxis] - severity) / BANDWIDTH
     # The nearest image has weight 1, so that none is lost to underflow far from all others.
     distance = distance**2 - (distance**2).min(axis=1, keepdims=True)
-    curve = scorer.scores(np.exp(-0.5 * distance) @ sums)
+    curve = statistic(np.exp(-0.5 * distance))
     inside = (severity.min() <= GRID) & (severity.max() >= GRID)
     curve[~inside] = np.nan
     return curve

@@ -9,19 +9,18 @@ import numpy as np
 
 from robustclevr.errors import SpecError
 from robustclevr.evaluation.bootstrap import bootstrap_rng, interval, resampled
-from robustclevr.evaluation.boxes import (
-    DETECTION_NAMES,
-    IMPORTANCE_NAMES,
-    detection_scores,
-    importance_scores,
-)
+from robustclevr.evaluation.boxes import BoxScorer, detection_scorer, importance_scorer
 from robustclevr.evaluation.options import OF_BOXES, EvaluationOptions
 from robustclevr.evaluation.scorers import Scorer, make_scorer
-from robustclevr.evaluation.severity import Curve, severity_curve
+from robustclevr.evaluation.severity import Curve, severity_curve, weighted_curve
 from robustclevr.evaluation.table import Table
 from robustclevr.metrics.overlap import FloatArray
 
 Interval = tuple[float, float]
+
+# Chosen: boxes are counted anew for each resample, which takes milliseconds and not microseconds.
+_BOX_RESAMPLES = 200
+_BOX_CURVE_RESAMPLES = 50
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class SetScores:
     aggregate : mapping of str to float
         nan where nothing defines a score.
     intervals : mapping of str to pair of float
-        95 % of resampled sets lie between; nan for boxes and for a single sample.
+        95 % of resampled sets lie between; nan for a single sample.
     undefined : mapping of str to int
         Predictions that have no score of their own, by its name; those of boxes have none.
     """
@@ -110,16 +109,10 @@ def summarize(
         return _set_scores(part, metrics, options, seed)
 
     by_variant = table.groups("variant")
-    scorers = label_scorers(metrics, options)
     curves = {
-        node: {
-            name: severity_curve(
-                scorer, part.sums(name), part.severity, bins=options.bins, seed=seed
-            )
-            for name, scorer in scorers.items()
-        }
+        node: _node_curves(part, metrics, options, seed)
         for node, part in by_variant.items()
-        if scorers and node != "clean" and not np.isnan(part.severity).any()
+        if node != "clean" and not np.isnan(part.severity).any()
     }
     whole = scored(table)
     by_split = table.groups("split")
@@ -164,6 +157,38 @@ def label_scorers(metrics: tuple[str, ...], options: EvaluationOptions) -> dict[
     return {name: make_scorer(name, options.rules) for name in metrics if name not in OF_BOXES}
 
 
+def box_scorers(
+    table: Table, metrics: tuple[str, ...], options: EvaluationOptions
+) -> dict[str, BoxScorer]:
+    """Return the scorers of boxes among the metrics, for the images of a table."""
+    boxes = [row.boxes for row in table.rows if row.boxes is not None]
+    found = {}
+    if "detection" in metrics:
+        found["detection"] = detection_scorer(boxes)
+    if "importance" in metrics:
+        found["importance"] = importance_scorer(boxes, options.importance)
+    return found
+
+
+def _node_curves(
+    table: Table, metrics: tuple[str, ...], options: EvaluationOptions, seed: int
+) -> dict[str, Curve]:
+    """Return the curves of a node's images, by group of scores."""
+    severity = table.severity
+    curves = {
+        name: severity_curve(scorer, table.sums(name), severity, bins=options.bins, seed=seed)
+        for name, scorer in label_scorers(metrics, options).items()
+    }
+    for name, boxes in box_scorers(table, metrics, options).items():
+        curves[name] = weighted_curve(
+            *(boxes.names, boxes.scores, severity),
+            bins=options.bins,
+            seed=seed,
+            resamples=_BOX_CURVE_RESAMPLES,
+        )
+    return curves
+
+
 def _each(
     parts: Mapping[str, Table], whole: SetScores, scored: Callable[[Table], SetScores]
 ) -> dict[str, SetScores]:
@@ -181,33 +206,36 @@ def _set_scores(
     undefined: dict[str, int] = {}
     for name, scorer in label_scorers(metrics, options).items():
         units = table.unit_sums(name)
-        aggregate |= _named(scorer, scorer.scores(units.sum(axis=0)))
-        intervals |= _intervals(scorer, _draws(scorer, units, options, seed))
+        aggregate |= _named(scorer.names, scorer.scores(units.sum(axis=0)))
+        intervals |= _intervals(scorer.names, _draws(scorer, units, options, seed))
         own = np.isnan(scorer.scores(table.sums(name))).sum(axis=0)
         undefined |= {key: int(n) for key, n in zip(scorer.names, own, strict=True) if n}
-    boxes = _box_scores(table, metrics, options)
+    for boxes in box_scorers(table, metrics, options).values():
+        own = boxes.scores(np.ones((1, len(table.rows))))[0]
+        aggregate |= _named(boxes.names, own)
+        intervals |= _intervals(boxes.names, _box_draws(boxes, table, options, seed))
     return SetScores(
         images=len(table.rows),
         samples=table.samples,
         missing=table.missing,
-        aggregate=aggregate | boxes,
-        intervals=intervals | dict.fromkeys(boxes, (np.nan, np.nan)),
+        aggregate=aggregate,
+        intervals=intervals,
         undefined=undefined,
     )
 
 
-def _box_scores(
-    table: Table, metrics: tuple[str, ...], options: EvaluationOptions
-) -> dict[str, float]:
-    boxes = [row.boxes for row in table.rows if row.boxes is not None]
-    found: dict[str, float] = {}
-    if "detection" in metrics:
-        scores = detection_scores(boxes)
-        found |= {name: scores[name] for name in DETECTION_NAMES}
-    if "importance" in metrics:
-        scores = importance_scores(boxes, options.importance)
-        found |= {name: scores[name] for name in IMPORTANCE_NAMES}
-    return found
+def _box_draws(
+    scorer: BoxScorer, table: Table, options: EvaluationOptions, seed: int
+) -> FloatArray:
+    """Return the scores of resampled sets, shape (B, S), as :func:`_draws` does."""
+    if table.samples < 2:
+        return np.full((1, len(scorer.names)), np.nan)
+    return resampled(
+        lambda weights: scorer.scores(weights[:, table.units]),
+        table.samples,
+        min(options.resamples, _BOX_RESAMPLES),
+        rng=bootstrap_rng(seed),
+    )
 
 
 def _draws(scorer: Scorer, units: FloatArray, options: EvaluationOptions, seed: int) -> FloatArray:
@@ -228,18 +256,25 @@ def _paired(
     found: dict[str, Interval] = {}
     for name, scorer in label_scorers(metrics, options).items():
         draws = [_draws(scorer, t.unit_sums(name), options, seed) for t in (first, other)]
-        found |= _intervals(scorer, draws[0] - draws[1])
+        found |= _intervals(scorer.names, draws[0] - draws[1])
+    both = [box_scorers(table, metrics, options) for table in (first, other)]
+    for name in both[0]:
+        draws = [
+            _box_draws(scorers[name], table, options, seed)
+            for scorers, table in zip(both, (first, other), strict=True)
+        ]
+        found |= _intervals(both[0][name].names, draws[0] - draws[1])
     return found
 
 
-def _intervals(scorer: Scorer, draws: FloatArray) -> dict[str, Interval]:
+def _intervals(names: tuple[str, ...], draws: FloatArray) -> dict[str, Interval]:
     low, high = interval(draws)
     ends = zip(low.tolist(), high.tolist(), strict=True)
-    return dict(zip(scorer.names, ends, strict=True))
+    return dict(zip(names, ends, strict=True))
 
 
-def _named(scorer: Scorer, scores: FloatArray) -> dict[str, float]:
-    return dict(zip(scorer.names, scores.tolist(), strict=True))
+def _named(names: tuple[str, ...], scores: FloatArray) -> dict[str, float]:
+    return dict(zip(names, scores.tolist(), strict=True))
 
 
 def _differences(first: SetScores, other: SetScores) -> dict[str, float]:

@@ -6,7 +6,13 @@ from robustclevr.metrics.class_iou import (
     expected_fb_iou,
     expected_iou,
 )
-from robustclevr.metrics.detection import DetectionCurves, ImageBoxes, detection_curves
+from robustclevr.metrics.detection import (
+    DetectionCurves,
+    ImageBoxes,
+    MatchedImages,
+    detection_curves,
+    match_images,
+)
 from robustclevr.metrics.importance import caption_typicality, important, object_importance
 from robustclevr.metrics.matched_iou import MatchedIou, matched_iou
 from robustclevr.metrics.overlap import Overlaps, label_overlaps, mask_overlaps
@@ -28,6 +34,7 @@ __all__ = [
     "ClassAreas",
     "DetectionCurves",
     "ImageBoxes",
+    "MatchedImages",
     "MatchedIou",
     "Overlaps",
     "RandScores",
@@ -43,6 +50,7 @@ __all__ = [
     "iou_sweep",
     "label_overlaps",
     "mask_overlaps",
+    "match_images",
     "matched_iou",
     "object_importance",
     "rand_scores",

@@ -16,7 +16,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -183,18 +183,82 @@ def detection_curves(images: Sequence[ImageBoxes]) -> DetectionCurves:
     DetectionCurves
         Of the classes of true boxes and detections, ascending.
     """
+    return match_images(images).curves(np.ones(len(images)))
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """All detections of one class, range of areas and number of detections, the surest first.
+
+    Attributes
+    ----------
+    right, wrong : ndarray of bool, shape (T, D)
+        Whether a detection counts, as which; neither if it matches what is ignored.
+    image : ndarray of int64, shape (D,)
+        Which image it is in.
+    to_find : ndarray of float64, shape (N,)
+        True boxes of each image.
+    """
+
+    right: NDArray[np.bool_]
+    wrong: NDArray[np.bool_]
+    image: IntArray
+    to_find: FloatArray
+
+
+@dataclass(frozen=True)
+class MatchedImages:
+    """A set of images whose detections are matched, to be counted with any weights.
+
+    Attributes
+    ----------
+    classes : ndarray of int64, shape (K,)
+    pools : mapping of (int, int, int) to object
+        By number of class, range of areas and number of detections.
+    """
+
+    classes: IntArray
+    pools: Mapping[tuple[int, int, int], _Pool]
+
+    def curves(self, weights: FloatArray) -> DetectionCurves:
+        """Return precision and recall of a set in which images count as often as they weigh.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (N,)
+            At least 0. Whole numbers are repetitions, as when a set is resampled; only between
+            equal scores in one image may the order then be another than in a repeated set.
+
+        Returns
+        -------
+        DetectionCurves
+        """
+        shape = (len(IOU_THRESHOLDS), len(self.classes), len(AREAS), len(MAX_DETECTIONS))
+        precision = np.full((shape[0], len(RECALLS), *shape[1:]), np.nan)
+        recall = np.full(shape, np.nan)
+        for (k, a, m), pool in self.pools.items():
+            curve = _curve(pool, weights)
+            if curve is not None:
+                precision[:, :, k, a, m], recall[:, k, a, m] = curve
+        return DetectionCurves(self.classes, precision, recall)
+
+
+def match_images(images: Sequence[ImageBoxes]) -> MatchedImages:
+    """Match the detections of each image; what is counted then is matched only once.
+
+    Parameters
+    ----------
+    images : sequence of ImageBoxes
+        In a fixed order: it decides between detections of equal score.
+    """
     classes = _classes(images)
-    shape = (len(IOU_THRESHOLDS), len(RECALLS), len(classes), len(AREAS), len(MAX_DETECTIONS))
-    precision = np.full(shape, np.nan)
-    recall = np.full((shape[0], *shape[2:]), np.nan)
+    pools = {}
     for k, name in enumerate(classes):
         for a, area in enumerate(AREAS.values()):
             matches = [_match(image, int(name), area) for image in images]
             for m, limit in enumerate(MAX_DETECTIONS):
-                curve = _curve([match.first(limit) for match in matches])
-                if curve is not None:
-                    precision[:, :, k, a, m], recall[:, k, a, m] = curve
-    return DetectionCurves(classes, precision, recall)
+                pools[k, a, m] = _pooled([match.first(limit) for match in matches])
+    return MatchedImages(classes, pools)
 
 
 def _classes(images: Sequence[ImageBoxes]) -> IntArray:
@@ -221,19 +285,27 @@ def _match(image: ImageBoxes, name: int, area: tuple[float, float]) -> Match:
     )
 
 
-def _curve(matches: Sequence[Match]) -> tuple[FloatArray, FloatArray] | None:
+def _pooled(matches: Sequence[Match]) -> _Pool:
+    order = np.argsort(-np.concatenate([match.scores for match in matches]), kind="stable")
+    matched = np.concatenate([match.matched for match in matches], axis=1)[:, order]
+    counts = ~np.concatenate([match.ignored for match in matches], axis=1)[:, order]
+    image = np.repeat(np.arange(len(matches)), [len(match.scores) for match in matches])
+    to_find = np.array([match.to_find for match in matches], np.float64)
+    return _Pool(matched & counts, ~matched & counts, image[order], to_find)
+
+
+def _curve(pool: _Pool, weights: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Return precision at the recalls, shape (T, R), and the highest recall, shape (T,).
 
     None without a box to find.
     """
-    to_find = sum(match.to_find for match in matches)
+    to_find = float(pool.to_find @ weights)
     if to_find == 0:
         return None
-    order = np.argsort(-np.concatenate([match.scores for match in matches]), kind="stable")
-    matched = np.concatenate([match.matched for match in matches], axis=1)[:, order]
-    counts = ~np.concatenate([match.ignored for match in matches], axis=1)[:, order]
-    right = np.cumsum(matched & counts, axis=1, dtype=np.float64)
-    wrong = np.cumsum(~matched & counts, axis=1, dtype=np.float64)
+    there = weights[pool.image] > 0
+    weight = weights[pool.image[there]]
+    right = np.cumsum(pool.right[:, there] * weight, axis=1)
+    wrong = np.cumsum(pool.wrong[:, there] * weight, axis=1)
     recall = right / to_find
     precision = right / (right + wrong + _EPSILON)
     # The best precision that a recall as high or higher has.

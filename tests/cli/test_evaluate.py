@@ -228,7 +228,7 @@ def test_detections(scores, robustclevr, image_dataset, detected, tmp_path):
     )
     for name in ("ap", "ap50", "ar100", "important_ar100"):
         assert found["aggregate"][name] == pytest.approx(1.0)
-    assert found["intervals"]["ap"] == [None, None]
+    assert found["intervals"]["ap"] == [1.0, 1.0]  # every image is right, so every resample is
     assert 0 < found["aggregate"]["important_objects"] <= 1
     arguments = (image_dataset.layout.root, detected, "-o", tmp_path / "o")
     finished = robustclevr("evaluate", *arguments)
@@ -243,6 +243,27 @@ def test_detections(scores, robustclevr, image_dataset, detected, tmp_path):
     )
     # Heat spreads to all objects of the scenes with a cube; the others are left out.
     assert found["aggregate"]["important_objects"] == 1.0
+
+
+def test_detections_against_severity(scores, image_dataset, detected):
+    """Gamma's boxes are right in every image of severity below a half, and in no other."""
+    split = detected / "test"
+    right = json.loads((split / "clean.coco.json").read_text())
+    severity = [s.record["nodes"]["gamma"]["severity"] for s in image_dataset.samples("test")]
+    few = [entry for entry in right if severity[entry["image_id"]] < 0.5]
+    (split / "gamma.coco.json").write_text(json.dumps(few))
+    found = scores(
+        *(image_dataset, detected, "--variants", "clean,gamma", "--metrics", "detection"),
+        *("--bins", 2, "--compare", detected),
+    )
+    curve = found["by_severity"]["gamma"]
+    assert curve["count"] == [sum(s < 0.5 for s in severity), sum(s >= 0.5 for s in severity)]
+    assert min(curve["count"]) > 0
+    ap = curve["scores"]["ap"]
+    assert ap["mean"] == pytest.approx([1.0, 0.0]) and ap["area"] == pytest.approx(0.5)
+    low, high = found["by_variant"]["gamma"]["intervals"]["ap"]
+    assert 0 < low < found["by_variant"]["gamma"]["aggregate"]["ap"] < high < 1
+    assert found["compare"]["intervals"]["ap"] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

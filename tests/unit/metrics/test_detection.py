@@ -3,6 +3,7 @@
 import contextlib
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from robustclevr.metrics.detection import (
     ImageBoxes,
     detection_curves,
     harmonic_mean,
+    match_images,
 )
 
 COCO_NAMES = [
@@ -172,3 +174,19 @@ def test_wrong_choices_name_what_there_is() -> None:
 def test_the_harmonic_mean() -> None:
     assert harmonic_mean(0.5, 1.0) == pytest.approx(2 / 3)
     assert harmonic_mean(0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_are_repetitions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    images = [random_image(rng) for _ in range(12)]
+    # Equal scores within one image stand in another order when the image is repeated.
+    images = [
+        replace(image, scores=rng.permutation(len(image.scores)) + rng.random()) for image in images
+    ]
+    weights = rng.integers(0, 4, 12)
+    repeated = [image for image, n in zip(images, weights, strict=True) for _ in range(n)]
+    expected, found = detection_curves(repeated), match_images(images).curves(weights.astype(float))
+    for name, value in expected.scores().items():
+        assert found.scores()[name] == pytest.approx(value, abs=1e-12, nan_ok=True), name
+    assert match_images(images).curves(np.zeros(12)).scores()["ap"] != 0  # nan: nothing to find
