@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from robustclevr.recipe import LoadedRecipe, load_recipes
 from robustclevr.spec import list_datasets, load_dataset, require_built, split_from_document
 
+DOCS = Path(__file__).parents[2] / "docs"
 SAMPLES = {
     "demo": {"test": 4},
     "clevr": {"train": 70_000, "val": 15_000, "test": 15_000},
@@ -38,6 +40,7 @@ CLIPS = {
     "vmds-mixed": {"train": 10_000, "val": 1000, "test": 1000},
     "texvmds": {"train": 10_000, "val": 1000, "test": 1000},
     "spmot": {"train": 9600, "val": 384, "test": 1000},
+    "spmot-paper": {"train": 9600, "val": 384, "test": 1000},
 }
 DAGS = {
     "robustclevr-iid-uniform": "tree-uniform",
@@ -95,7 +98,7 @@ def test_clips_have_the_sizes_and_numbers_of_their_papers(
         assert (options.height, options.width) == (64, 64)
         long = name in ("vmds", "vmds-weis2021") and split.name == "test"
         assert options.frames == (20 if long else 10)
-        if name != "spmot":
+        if not name.startswith("spmot"):
             assert options.sprites[1] == 4
             assert options.edges == ("cubic" if name == "vmds-weis2021" else "coverage")
 
@@ -110,13 +113,22 @@ def test_scenarios_of_the_named_sets(recipes: Mapping[str, LoadedRecipe]) -> Non
         assert list(split.video.scenarios) == ["size", "rotation", "color"]
 
 
-def test_the_test_clips_of_spmot_are_the_authors_own(recipes: Mapping[str, LoadedRecipe]) -> None:
-    streams = {
-        split.name: split.video.stream
-        for split in load_dataset("spmot", recipes).splits
+@pytest.mark.parametrize(("name", "sampling"), [("spmot", "aligned"), ("spmot-paper", "odd-even")])
+def test_the_test_clips_of_spmot_are_the_authors_own(
+    name: str, sampling: str, recipes: Mapping[str, LoadedRecipe]
+) -> None:
+    found = {
+        split.name: (split.video.stream, split.video.sampling)
+        for split in load_dataset(name, recipes).splits
         if split.video is not None
     }
-    assert streams == {"train": "own", "val": "own", "test": "torch-seed-0"}
+    streams = {"train": "own", "val": "own", "test": "torch-seed-0"}
+    assert found == {split: (stream, sampling) for split, stream in streams.items()}
+
+
+@pytest.mark.parametrize("name", list_datasets())
+def test_the_first_page_of_the_docs_names_every_entry(name: str) -> None:
+    assert f"`{name}`" in (DOCS / "index.md").read_text()
 
 
 @pytest.mark.parametrize(("name", "dag"), DAGS.items())
