@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 import io
+import lzma
+import struct
+import tokenize
 import zipfile
 import zlib
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -19,6 +23,15 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can say
 _UNIX = 3
 _MODE = 0o644 << 16
 _COMPRESS_LEVEL = 6  # zlib's default
+
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, OSError, EOFError),
+    *(ValueError, TypeError, OverflowError, KeyError),
+    # numpy parses the header of an array as Python; zipfile knows neither every compression nor
+    # passwords, and says both by subclasses of RuntimeError.
+    *(tokenize.TokenError, SyntaxError, RuntimeError),
+)
+"""All that numpy and zipfile raise on bytes that are no whole NPZ file (numpy 1.26)."""
 
 
 def encode_npz(**arrays: NDArray[Any]) -> bytes:
@@ -46,8 +59,14 @@ def encode_npz(**arrays: NDArray[Any]) -> bytes:
     return buffer.getvalue()
 
 
-def decode_npz(data: bytes) -> dict[str, NDArray[Any]]:
+def decode_npz(data: bytes, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
     """Return the arrays of an NPZ file by name; nothing in it is ever executed.
+
+    Parameters
+    ----------
+    data : bytes
+    names : collection of str, optional
+        Which to read where they are there; the others stay compressed. None for all.
 
     Raises
     ------
@@ -58,9 +77,20 @@ def decode_npz(data: bytes) -> dict[str, NDArray[Any]]:
         raise StoreError(f"not a readable NPZ file: {len(data)} bytes that are no zip archive")
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError) as error:
+            arrays = {
+                name: archive[name] for name in archive.files if names is None or name in names
+            }
+    except MemoryError:
+        raise StoreError(
+            "not a readable NPZ file: an array is larger, by its header, than the memory"
+        ) from None
+    except _BROKEN as error:
         raise StoreError(f"not a readable NPZ file: {error}") from None
+    for name, array in arrays.items():
+        # numpy hands out the bytes of a member that does not begin as its arrays do.
+        if not isinstance(array, np.ndarray):
+            raise StoreError(f"not a readable NPZ file: its member '{name}' is no array of numpy")
+    return arrays
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -61,8 +61,10 @@ def decode_png(data: bytes) -> NDArray[np.uint8]:
             picture.load()
             mode = picture.mode
             pixels = np.array(picture)
+    except UnidentifiedImageError:
+        # Pillow would name the buffer's address in memory.
+        raise StoreError(f"not a readable PNG: {len(data)} bytes that are no PNG picture") from None
     except (
-        UnidentifiedImageError,
         Image.DecompressionBombError,
         OSError,
         SyntaxError,

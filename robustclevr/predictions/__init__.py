@@ -18,6 +18,7 @@ from robustclevr.predictions.files import (
     SplitFiles,
     file_stem,
     find_splits,
+    is_hidden,
     open_split,
     prediction_file,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "encode_mask",
     "file_stem",
     "find_splits",
+    "is_hidden",
     "no_detections",
     "open_split",
     "prediction_file",

@@ -8,7 +8,7 @@ those of the split, by position; ids tell which masks of a video are one object
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustclevr.errors import StoreError
+from robustclevr.predictions.json_files import read_json
 from robustclevr.predictions.labels import Prediction
 
 Frame = Mapping[str, Sequence[Any]]
@@ -31,12 +32,9 @@ def read_benchmark_json(file: Path) -> list[Video]:
     Raises
     ------
     StoreError
-        If it cannot be read or is not of this form.
+        If it cannot be read, is not of this form, or names two masks of a frame alike.
     """
-    try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{file}: cannot be read as JSON: {error}") from error
+    content = read_json(file)
     if not isinstance(content, list) or not all(isinstance(video, list) for video in content):
         raise StoreError(f"{file}: is no list of videos, each a list of frames")
     for number, video in enumerate(content):
@@ -46,6 +44,7 @@ def read_benchmark_json(file: Path) -> list[Video]:
                     f"{file}: video {number}, frame {t} is not "
                     '{"masks": [...], "ids": [...]} with one id for each mask'
                 )
+            _check_ids(frame["ids"], f"{file}: video {number}, frame {t}")
     return content
 
 
@@ -142,6 +141,23 @@ def _is_frame(frame: Any) -> bool:
         and isinstance(frame.get("ids"), list)
         and len(frame["masks"]) == len(frame["ids"])
     )
+
+
+def _check_ids(ids: list[Any], where: str) -> None:
+    for name in ids:
+        if not _is_id(name):
+            raise StoreError(f"{where}: no id {name!r}; an id is a whole number or a text")
+    if len(set(ids)) < len(ids):
+        double = next(name for place, name in enumerate(ids) if name in ids[:place])
+        raise StoreError(
+            f"{where}: two masks have the id {double!r}; an object has one mask in a frame"
+        )
+
+
+def _is_id(name: Any) -> bool:
+    if isinstance(name, float):
+        return math.isfinite(name) and name.is_integer()
+    return isinstance(name, (int, str)) and not isinstance(name, bool)
 
 
 def _ids(video: Video) -> list[Any]:

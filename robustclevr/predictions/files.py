@@ -2,7 +2,8 @@
 
 ``PRED/<split>/<key>.<variant>.png`` or ``.npz``; for clips ``PRED/<split>/<key>.npz`` and
 ``<key>.<node>.npz``; or ``PRED/<split>.json`` in the form of the video benchmark, in which case
-``PRED`` may also be that file. Beside them may stand ``<variant>.coco.json``, detections.
+``PRED`` may also be that file. Beside them may stand ``<variant>.coco.json``, detections. Hidden
+files are passed over.
 """
 
 from __future__ import annotations
@@ -167,11 +168,6 @@ def open_split(
     if not place.exists():
         raise StoreError(f"{place}: is missing, so there are no predictions of '{split}'")
     keys = [sample_key(index) for index in range(dataset.split(split).samples)]
-    if files.is_json:
-        videos = len(read_benchmark_json(place))
-        if videos != len(keys):
-            raise StoreError(f"{place}: {videos} videos, but split '{split}' has {len(keys)} clips")
-        return files
     first = targets(dataset.sample(split, 0))
     names = {target.variant for target in first}
     for variant in variants:
@@ -179,6 +175,11 @@ def open_split(
             raise SpecError.single(
                 f"split '{split}' has no variant '{variant}'", hint=suggest(variant, names)
             )
+    if files.is_json:
+        videos = len(read_benchmark_json(place))
+        if videos != len(keys):
+            raise StoreError(f"{place}: {videos} videos, but split '{split}' has {len(keys)} clips")
+        return files
     there = _predicted(place, set(keys), names, is_clip=first[0].is_clip)
     wanted = [target.variant for target in first if target.variant in (variants or names)]
     missing = [f"{k}.{v}" for k in keys for v in wanted if (k, v) not in there]
@@ -191,8 +192,13 @@ def open_split(
     return files
 
 
+def is_hidden(path: Path) -> bool:
+    """Return whether a file is none of the user's: file managers leave ``.DS_Store`` and such."""
+    return path.name.startswith(".")
+
+
 def _holds_split(path: Path) -> bool:
-    return path.is_dir() or path.suffix == ".json"
+    return not is_hidden(path) and (path.is_dir() or path.suffix == ".json")
 
 
 def _split_of_file(file: Path, dataset: Dataset, wanted: Sequence[str]) -> tuple[str, ...]:
@@ -212,7 +218,7 @@ def _predicted(
 ) -> set[tuple[str, str]]:
     """Return key and variant of each prediction in a folder."""
     there = set()
-    for file in sorted(folder.iterdir()):
+    for file in sorted(path for path in folder.iterdir() if not is_hidden(path)):
         if file.name.endswith(DETECTIONS_SUFFIX):
             _require(file, file.name.removesuffix(DETECTIONS_SUFFIX), variants)
             continue

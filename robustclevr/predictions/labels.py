@@ -98,7 +98,7 @@ def to_labels(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     Raises
     ------
     StoreError
-        If the shape is another, a label negative, or a mask not a number.
+        If the shape is another, a label negative, or a value of soft masks not finite.
 
     Examples
     --------
@@ -124,8 +124,11 @@ def _of_masks(masks: NDArray[Any]) -> NDArray[Any]:
             f"masks are {masks.dtype}; floats (soft) or booleans (hard) are due, "
             "or one map of integer labels"
         )
-    if np.isnan(masks).any():
-        raise StoreError(f"{np.isnan(masks).sum()} values of the masks are not a number")
+    finite = np.isfinite(masks)
+    if not finite.all():
+        raise StoreError(
+            f"{np.count_nonzero(~finite)} values of the masks are infinite or not a number"
+        )
     labels: NDArray[Any] = masks.argmax(axis=-3) + 1
     return labels if masks.dtype.kind == "f" else np.where(masks.any(axis=-3), labels, 0)
 

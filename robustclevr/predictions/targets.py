@@ -6,9 +6,8 @@ asked. Everything behind it is the same for images and clips.
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robustclevr.errors import StoreError
-from robustclevr.imaging import decode_png
+from robustclevr.errors import StoreError, suggest
+from robustclevr.imaging import decode_npz, decode_png
 from robustclevr.store.dataset import Sample
 from robustclevr.store.sample import CLEAN, array_member, image_member, mask_member
 
@@ -102,13 +101,38 @@ class Target:
                 return tuple(item["shape"] for item in self.record[key])
         return ()
 
+    def require_shapes(self, known: Collection[str], purpose: str) -> None:
+        """Refuse a sample with objects of shapes that a score does not know.
+
+        Parameters
+        ----------
+        known : collection of str
+        purpose : str
+            What asks, such as ``"--metrics classes"``.
+
+        Raises
+        ------
+        StoreError
+            Names sample and shape.
+        """
+        for shape in self.classes:
+            if shape not in known:
+                raise StoreError(
+                    f"{self.name}: holds an object of shape '{shape}', which {purpose} does not "
+                    f"know; {suggest(shape, known)}; choose other --metrics"
+                )
+
     def _array(self, name: str) -> Any:
         """Read one array of the clip; the others stay compressed."""
         member = _CLIP if self.variant == CLEAN else array_member(self.variant)
-        with np.load(io.BytesIO(self.sample.members[member]), allow_pickle=False) as archive:
-            if name not in archive.files:
-                raise StoreError(f"{self.name}: has no '{name}', only {', '.join(archive.files)}")
-            return archive[name]
+        data = self.sample.members[member]
+        try:
+            found = decode_npz(data, (name,))
+            if name not in found:
+                raise StoreError(f"has no '{name}', only {', '.join(decode_npz(data))}")
+        except StoreError as error:
+            raise StoreError(f"{self.name}: {error}") from error
+        return found[name]
 
 
 def targets(sample: Sample) -> tuple[Target, ...]:

@@ -62,3 +62,50 @@ def test_broken_files_are_refused() -> None:
     for data in (b"", b"none", whole[:200], bytes(spoiled), pickled.getvalue(), single.getvalue()):
         with pytest.raises(StoreError, match="not a readable NPZ"):
             decode_npz(data)
+
+
+def _zipped(npy: bytes, compression: int = zipfile.ZIP_STORED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        archive.writestr("masks.npy", npy)
+    return buffer.getvalue()
+
+
+def _npy(header: bytes) -> bytes:
+    header += b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+def _flagged(data: bytes, local: int, central: int, value: int) -> bytes:
+    """Overwrite one byte of both headers of the only member."""
+    changed = bytearray(data)
+    changed[local] = changed[data.index(b"PK\x01\x02") + central] = value
+    return bytes(changed)
+
+
+WHOLE = _zipped(_npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}") + b"\x07")
+SPOILED = {
+    "no array": (_zipped(b"text"), "its member 'masks' is no array of numpy"),
+    "shape": (
+        _zipped(_npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000000000,)}")),
+        "an array is larger, by its header, than the memory",
+    ),
+    "header": (_zipped(_npy(b"{'descr': '<f8', (")), ""),
+    "no header": (_zipped(_npy(b"[")), ""),
+    "compression": (_flagged(WHOLE, 8, 10, 97), "compression"),
+    "password": (_flagged(WHOLE, 6, 8, 1), "password"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_whatever_is_wrong_with_a_member_is_one_error(name: str) -> None:
+    data, message = SPOILED[name]
+    assert decode_npz(WHOLE)["masks"].tolist() == [7]
+    with pytest.raises(StoreError, match=rf"not a readable NPZ file: .*{message}"):
+        decode_npz(data)
+
+
+def test_only_what_is_asked_for_is_read() -> None:
+    data = encode_npz(**ARRAYS)
+    name = next(iter(ARRAYS))
+    assert list(decode_npz(data, (name, "other"))) == [name]

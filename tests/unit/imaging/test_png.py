@@ -70,3 +70,8 @@ def test_other_modes_are_refused() -> None:
     Image.new("RGBA", (3, 3)).save(buffer, format="PNG")
     with pytest.raises(StoreError, match="color mode RGBA"):
         decode_png(buffer.getvalue())
+
+
+def test_no_address_in_memory_is_named() -> None:
+    with pytest.raises(StoreError, match=r"^not a readable PNG: 0 bytes that are no PNG picture$"):
+        decode_png(b"")

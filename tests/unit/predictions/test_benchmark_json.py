@@ -65,3 +65,29 @@ def test_files_of_another_form_are_refused(tmp_path):
         file.write_text(content)
         with pytest.raises(StoreError, match=message):
             read_benchmark_json(file)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ([[1, 2], 3], r"video 0, frame 0: no id \[1, 2\]; an id is a whole number or a text"),
+        ([True, 3], "no id True"),
+        ([None, 3], "no id None"),
+        ([0.5, 3], "no id 0.5"),
+        ([7, 7], "two masks have the id 7; an object has one mask in a frame"),
+    ],
+)
+def test_ids_that_name_no_object_are_refused(tmp_path, ids, message):
+    file = tmp_path / "v.json"
+    file.write_text(json.dumps([[{"masks": ["1 1", "2 1"], "ids": ids}]]))
+    with pytest.raises(StoreError, match=message) as caught:
+        read_benchmark_json(file)
+    assert str(caught.value).startswith(str(file))
+
+
+def test_files_nested_too_deeply_are_refused(tmp_path):
+    file = tmp_path / "v.json"
+    file.write_text("[" * 200_000)
+    with pytest.raises(StoreError, match="nested too deeply") as caught:
+        read_benchmark_json(file)
+    assert str(caught.value).startswith(str(file))

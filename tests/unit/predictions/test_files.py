@@ -1,5 +1,7 @@
 """Names of files, missing ones, strange ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,8 @@ def test_clips_are_npz_or_one_json(clip_dataset, tmp_path):
         open_split(tmp_path, clip_dataset, "val")
     file = tmp_path / "test.json"
     file.write_text("[[], []]")
+    with pytest.raises(SpecError, match="split 'test' has no variant 'nope'; allowed: clean"):
+        open_split(tmp_path, clip_dataset, "test", variants=("nope",))
     with pytest.raises(StoreError, match="2 videos, but split 'test' has 12 clips"):
         open_split(tmp_path, clip_dataset, "test")
     with pytest.raises(
@@ -155,3 +159,24 @@ def test_clips_are_npz_or_one_json(clip_dataset, tmp_path):
         find_splits(file, clip_dataset, ())
     assert find_splits(file, clip_dataset, ("test",)) == ("test",)
     assert find_splits(tmp_path, clip_dataset, ()) == ("test", "val")
+
+
+def test_hidden_files_are_passed_over(image_dataset, images):
+    (images / ".DS_Store").write_bytes(b"x")
+    (images / "._000001.clean.png").write_bytes(b"x")
+    (images.parent / ".git").mkdir()
+    (images.parent / ".cache.json").write_text("[]")
+    assert find_splits(images.parent, image_dataset, ()) == ("test",)
+    opened(image_dataset, images)
+
+
+def test_shapes_that_a_score_does_not_know_are_named(image_dataset):
+    target = targets(image_dataset.sample("test", 0))[0]
+    target.require_shapes(target.classes, "it")
+    cone = replace(target, record={"objects": [{"shape": "cone"}]})
+    with pytest.raises(StoreError) as caught:
+        cone.require_shapes(["cube", "sphere"], "--metrics classes")
+    assert str(caught.value) == (
+        "test/000000.clean: holds an object of shape 'cone', which --metrics classes does not "
+        "know; did you mean 'cube'? allowed: cube, sphere; choose other --metrics"
+    )

@@ -66,7 +66,8 @@ def test_files_of_both_kinds():
             np.zeros((4, 2, 3), np.uint8),
             "masks are uint8" + KINDS,
         ),
-        (np.full((4, 2, 3), np.nan), "24 values of the masks are not a number"),
+        (np.full((4, 2, 3), np.nan), "24 values of the masks are infinite or not a number"),
+        (np.full((4, 2, 3), -np.inf), "24 values of the masks are infinite or not a number"),
     ],
 )
 def test_what_does_not_fit_is_named(array, message):
