@@ -15,7 +15,6 @@ from robustclevr.predictions import (
     SplitFiles,
     chunks,
     find_splits,
-    is_hidden,
     open_split,
     read_captions,
     read_detections,
@@ -122,7 +121,7 @@ def _has_labels(predictions: Path, split: str) -> bool:
     folder = predictions / split
     if not folder.is_dir():
         return True
-    return any(file.suffix != ".json" for file in folder.iterdir() if not is_hidden(file))
+    return any(file.suffix != ".json" for file in folder.iterdir())
 
 
 def _detections(
