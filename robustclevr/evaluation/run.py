@@ -15,6 +15,7 @@ from robustclevr.predictions import (
     SplitFiles,
     chunks,
     find_splits,
+    is_hidden,
     open_split,
     read_captions,
     read_detections,
@@ -121,7 +122,7 @@ def _has_labels(predictions: Path, split: str) -> bool:
     folder = predictions / split
     if not folder.is_dir():
         return True
-    return any(file.suffix != ".json" for file in folder.iterdir())
+    return any(file.suffix != ".json" for file in folder.iterdir() if not is_hidden(file))
 
 
 def _detections(

@@ -12,6 +12,7 @@ from robustclevr.evaluation.scorers import make_scorer
 from robustclevr.evaluation.table import Row
 from robustclevr.metrics import TrackingRules
 from robustclevr.predictions import (
+    CATEGORIES,
     Chunk,
     Detections,
     Prediction,
@@ -92,6 +93,7 @@ def _row(task: ScoreTask, target: Target) -> Row:
 
 
 def _boxes(task: ScoreTask, target: Target) -> BoxRow:
+    target.require_shapes(CATEGORIES, "--metrics detection, importance")
     found = task.detections.get(target.variant, {}).get(target.index)
     typicality = None
     if "importance" in task.metrics:
