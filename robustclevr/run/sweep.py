@@ -38,10 +38,10 @@ _IMAGE_GRID = tuple((k / 32) ** 2 for k in range(33))
 """Fractions of the way where a recipe is measured. Chosen: dense near clean, where many
 corruptions degrade fastest, so that a hundredth of the severity is known too."""
 
-_SCENE_GRID = tuple((k / 10) ** 2 for k in range(11))
+_SCENE_GRID = tuple((k / 12) ** 3 for k in range(13))
 """The same for a recipe that costs a render at every point."""
 
-_IMAGE_LOOK, _SCENE_LOOK = (21, 5), (11, 3)
+_IMAGE_LOOK, _SCENE_LOOK = (21, 5), (11, 4)
 """Points of the second, finer look: even severities, and those of the grid nearest to clean."""
 
 _SHEET_SCENES, _SHEET_STEP = 3, 2
