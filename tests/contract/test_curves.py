@@ -13,8 +13,7 @@ from robustclevr.run.sweep import SEVERITIES, TEST, SweepOptions, _Rig, way_poin
 from robustclevr.scm import SCM
 from robustclevr.spec import RenderOptions, load_dag, load_dataset
 
-UNMEASURED = {"fog_volume"}
-RECIPES = {name: item for name, item in load_recipes().items() if name not in UNMEASURED}
+RECIPES = load_recipes()
 SCENE = [name for name, loaded in RECIPES.items() if loaded.recipe.stage == "scene"]
 OTHERS = [name for name in RECIPES if name not in SCENE]
 FEW_LEVELS = (0.0, 0.1, 0.5, 1.0)
