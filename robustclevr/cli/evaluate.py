@@ -63,6 +63,7 @@ _SHOWN = ("mota", "motp", "miou", "fg_ari", "fb_iou", "mse", "ap", "important_ap
 )
 @click.option("--bins", type=click.IntRange(1), default=10, show_default=True, help="Of severity.")
 @options.workers
+@options.as_json
 def command(
     directory: Path,
     predictions: Path,
@@ -77,6 +78,7 @@ def command(
     importance: float,
     bins: int,
     workers: int | None,
+    as_json: bool,  # noqa: FBT001
 ) -> None:
     """Score PREDICTIONS of the dataset in DIRECTORY; write OUT/scores.json and what it rests on.
 
@@ -98,8 +100,13 @@ def command(
     )
     dataset = Dataset.open(directory)
     models = _scored(dataset, [predictions, *([other] if other else [])], splits, chosen)
-    for name, data in _files(dataset, models, chosen).items():
+    files = _files(dataset, models, chosen)
+    for name, data in files.items():
         write_bytes(output / name, data)
+    if as_json:
+        click.echo(files["scores.json"].decode(), nl=False)
+    else:
+        _tell_scores(models)
     _tell(models, output)
 
 
@@ -109,30 +116,33 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _scored(
     dataset: Dataset, places: Sequence[Path], splits: tuple[str, ...], chosen: EvaluationOptions
-) -> dict[str, Summary]:
-    """Score each model, by the name of its predictions."""
+) -> list[tuple[str, Summary]]:
+    """Score each model; beside it the name of its predictions, no two alike."""
     from robustclevr.cli.progress import counting
     from robustclevr.evaluation import evaluate
     from robustclevr.predictions import find_splits
 
     splits = find_splits(places[0], dataset, splits)
     total = sum(dataset.split(name).samples for name in splits)
-    models = {}
+    models: list[tuple[str, Summary]] = []
     for place in places:
-        name = place.name if place.name not in models else str(place)
+        taken = [name for name, _ in models]
+        names = (place.name, str(place), f"{place} (compared)")
+        name = next(name for name in names if name not in taken)
         with counting(total) as on_progress:
-            models[name] = evaluate(dataset, place, splits, chosen, on_progress=on_progress)
+            summary = evaluate(dataset, place, splits, chosen, on_progress=on_progress)
+        models.append((name, summary))
     return models
 
 
 def _files(
-    dataset: Dataset, models: dict[str, Summary], chosen: EvaluationOptions
+    dataset: Dataset, models: list[tuple[str, Summary]], chosen: EvaluationOptions
 ) -> dict[str, bytes]:
     from robustclevr.evaluation.output import per_sample_csv, scores_json
     from robustclevr.evaluation.plots import plots
     from robustclevr.evaluation.summary import compare
 
-    first, *others = models.values()
+    first, *others = [summary for _, summary in models]
     comparison = None
     if others:
         comparison = compare(first, others[0], chosen, seed=dataset.content["seed"])
@@ -144,16 +154,21 @@ def _files(
     }
 
 
-def _tell(models: dict[str, Summary], output: Path) -> None:
-    from robustclevr.cli.words import plural
-
-    for model, summary in models.items():
+def _tell_scores(models: list[tuple[str, Summary]]) -> None:
+    for model, summary in models:
         whole = summary.whole
         for name, value in whole.aggregate.items():
             if name in _SHOWN:
                 low, high = whole.intervals[name]
                 between = "" if math.isnan(low) else f"  [{low:.4f}, {high:.4f}]"
                 click.echo(f"{model}  {name:12}  {value:.4f}{between}")
+
+
+def _tell(models: list[tuple[str, Summary]], output: Path) -> None:
+    from robustclevr.cli.words import plural
+
+    for model, summary in models:
+        whole = summary.whole
         if whole.missing:
             missing = f"{whole.missing} of {plural(whole.images, 'prediction')}"
             click.echo(f"{model}: {missing} are missing and were scored as empty", err=True)

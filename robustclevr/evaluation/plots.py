@@ -42,17 +42,23 @@ _TITLES: Mapping[str, str] = {
 _COLORS = ("#1f5fa8", "#d0701c")
 _GREY = "#dcdcdc"
 _COLUMNS = 4
+_UNDEFINED = "undefined"
+_ALONE = "a bin of one image: no interval"
 _PANEL_IN = (3.0, 2.5)  # chosen: four panels fill a page
 _STABLE: Any = {"svg.hashsalt": "robustclevr", "svg.fonttype": "none", "font.size": 8}
 
 
-def plots(models: Mapping[str, Summary]) -> dict[str, bytes]:
+Models = Sequence[tuple[str, Summary]]
+"""One or two models, each by the name that the legend shows; of one dataset and metrics."""
+
+
+def plots(models: Models) -> dict[str, bytes]:
     """Draw the scores of one model, or of two beside each other.
 
     Parameters
     ----------
-    models : mapping of str to Summary
-        By the name that the legend shows; of the same dataset and metrics.
+    models : sequence of pair of str and Summary
+        As :data:`Models`.
 
     Returns
     -------
@@ -61,7 +67,7 @@ def plots(models: Mapping[str, Summary]) -> dict[str, bytes]:
         ``severity_<score>.svg`` for the headline of each group of scores of label maps; for
         ``sweep`` ``iou_sweep.svg``.
     """
-    first = next(iter(models.values()))
+    first = models[0][1]
     drawn = {"scores.svg": _svg(_bars(models))}
     if "sweep" in first.metrics:
         drawn["iou_sweep.svg"] = _svg(_sweep(models))
@@ -72,10 +78,10 @@ def plots(models: Mapping[str, Summary]) -> dict[str, bytes]:
     return drawn
 
 
-def _sweep(models: Mapping[str, Summary]) -> Figure:
+def _sweep(models: Models) -> Figure:
     """Draw MOTA of all predictions against the IoU from which on one may be of an object."""
     figure, (axes,) = _panels(1, 1, (4.0, 2.8), left_in=0.7)
-    for number, (model, summary) in enumerate(models.items()):
+    for number, (model, summary) in enumerate(models):
         names = [f"mota@{threshold}" for threshold in IOU_SWEEP]
         values = np.array([summary.whole.aggregate[name] for name in names])
         ends = np.array([summary.whole.intervals[name] for name in names])
@@ -90,15 +96,15 @@ def _sweep(models: Mapping[str, Summary]) -> Figure:
     return figure
 
 
-def _bars(models: Mapping[str, Summary]) -> Figure:
+def _bars(models: Models) -> Figure:
     """Draw one panel a headline, one bar a variant and model, with its interval."""
-    first = next(iter(models.values()))
+    first = models[0][1]
     names = [HEADLINES[group] for group in first.metrics]
     variants = list(first.by_variant)
     height = 0.8 + 0.22 * len(variants) * len(models)
     figure, panels = _panels(1, len(names), (2.6, max(1.2, height)), left_in=1.3)
     for axes, name in zip(panels, names, strict=True):
-        for number, (model, summary) in enumerate(models.items()):
+        for number, (model, summary) in enumerate(models):
             shift = (number - (len(models) - 1) / 2) * 0.8 / len(models)
             places = np.arange(len(variants)) + shift
             _draw_bars(axes, places, list(summary.by_variant.values()), name, number, model, models)
@@ -119,28 +125,39 @@ def _draw_bars(
     name: str,
     number: int,
     model: str,
-    models: Mapping[str, Summary],
+    models: Models,
 ) -> None:
     values = np.array([scores.aggregate[name] for scores in sets], np.float64)
     ends = np.array([scores.intervals[name] for scores in sets], np.float64)
-    lengths = np.nan_to_num(np.abs(ends - values[:, np.newaxis])).T
-    axes.barh(places, np.nan_to_num(values), 0.72 / len(models), color=_COLORS[number], label=model)
-    axes.errorbar(np.nan_to_num(values), places, xerr=lengths, fmt="none", ecolor="#222222", lw=0.8)
+    there = ~np.isnan(values)
+    axes.barh(places[there], values[there], 0.72 / len(models), color=_COLORS[number], label=model)
+    lengths = np.nan_to_num(np.abs(ends - values[:, np.newaxis]))[there].T
+    axes.errorbar(values[there], places[there], xerr=lengths, fmt="none", ecolor="#222222", lw=0.8)
+    for place in places[~there]:
+        # Where a bar of 0 would end: a score that is not defined is not a score of 0.
+        axes.annotate(
+            _UNDEFINED,
+            (0, place),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            color=_COLORS[number],
+        )
 
 
-def _curves(models: Mapping[str, Summary], group: str, name: str) -> Figure:
+def _curves(models: Models, group: str, name: str) -> Figure:
     """Draw one panel a node: bins with intervals, the smooth curve, how many images a bin has."""
-    first = next(iter(models.values()))
+    first = models[0][1]
     nodes = [node for node, of in first.curves.items() if group in of]
     columns = min(_COLUMNS, len(nodes))
     rows = math.ceil(len(nodes) / columns)
     figure, panels = _panels(rows, columns, _PANEL_IN, left_in=0.7)
     low, high = _range(
-        [summary.curves[node][group] for summary in models.values() for node in nodes], name
+        [summary.curves[node][group] for _, summary in models for node in nodes], name
     )
     for axes, node in zip(panels, nodes, strict=False):
         _draw_counts(axes, first.curves[node][group])
-        for number, (model, summary) in enumerate(models.items()):
+        for number, (model, summary) in enumerate(models):
             _draw_curve(axes, summary.curves[node][group], name, number, model)
         axes.set_title(f"{node} ({_areas(models, node, group, name)})")
         axes.set_xlim(0, 1)
@@ -151,6 +168,8 @@ def _curves(models: Mapping[str, Summary], group: str, name: str) -> Figure:
         axes.set_xlabel("severity")
     for axes in panels[::columns]:
         axes.set_ylabel(_TITLES[name])
+    if any((first.curves[node][group].count == 1).any() for node in nodes):
+        panels[0].plot([], [], "o", ms=3, mew=0.8, mfc="none", color="#444444", label=_ALONE)
     _legend(figure, panels[0])
     return figure
 
@@ -159,10 +178,15 @@ def _draw_curve(axes: Axes, curve: Curve, name: str, number: int, model: str) ->
     k, color = curve.names.index(name), _COLORS[number]
     centres = (curve.edges[:-1] + curve.edges[1:]) / 2
     there = ~np.isnan(curve.mean[:, k])
-    values, ends = curve.mean[there, k], curve.interval[:, there, k]
+    alone = there & (curve.count == 1)
+    several = there & ~alone
+    values, ends = curve.mean[several, k], curve.interval[:, several, k]
     lengths = np.nan_to_num(np.abs(ends - values))
     axes.errorbar(
-        centres[there], values, yerr=lengths, fmt="o", ms=3, lw=0.8, color=color, alpha=0.7
+        centres[several], values, yerr=lengths, fmt="o", ms=3, lw=0.8, color=color, alpha=0.7
+    )
+    axes.plot(
+        centres[alone], curve.mean[alone, k], "o", ms=3, mew=0.8, mfc="none", color=color, alpha=0.7
     )
     axes.plot(GRID, curve.smooth[:, k], color=color, lw=1.5, label=model)
 
@@ -181,8 +205,8 @@ def _draw_counts(axes: Axes, curve: Curve) -> None:
     )
 
 
-def _areas(models: Mapping[str, Summary], node: str, group: str, name: str) -> str:
-    curves = [summary.curves[node][group] for summary in models.values()]
+def _areas(models: Models, node: str, group: str, name: str) -> str:
+    curves = [summary.curves[node][group] for _, summary in models]
     return " / ".join(f"{curve.area[curve.names.index(name)]:.3f}" for curve in curves)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from robustclevr.evaluation.boxes import BoxRow
 from robustclevr.evaluation.captions import scene_captions, shape_typicality
 from robustclevr.evaluation.options import OF_LABELS
-from robustclevr.evaluation.scorers import make_scorer
+from robustclevr.evaluation.scorers import SHAPES, make_scorer
 from robustclevr.evaluation.table import Row
 from robustclevr.metrics import TrackingRules
 from robustclevr.predictions import (
@@ -75,6 +75,8 @@ def _rows(task: ScoreTask, found: tuple[Target, ...]) -> Iterator[Row]:
 
 def _row(task: ScoreTask, target: Target) -> Row:
     scorers = {name: make_scorer(name, task.rules) for name in task.metrics if name in OF_LABELS}
+    if "classes" in scorers:
+        target.require_shapes(SHAPES, "--metrics classes")
     prediction = Prediction.empty(target.shape)
     if scorers:
         prediction = task.files.read(target) or prediction

@@ -23,6 +23,10 @@ from robustclevr.metrics.overlap import FloatArray, IntArray
 BANDWIDTH = 0.1
 """Standard deviation of the kernel, in severity. Chosen: the width of a bin of ten."""
 
+_REACH = 2.0 + 1e-9
+"""Bandwidths from the nearest image up to which a curve is given. Chosen: 95 % of the kernel lie
+within two; beyond it says nothing of the severity that it is drawn at."""
+
 GRID = np.linspace(0.0, 1.0, 51)
 """Severities at which the smooth curve is given."""
 
@@ -47,8 +51,10 @@ class Curve:
     mean : ndarray of float64, shape (B, S)
         Score of a bin; nan for one without a score.
     interval : ndarray of float64, shape (2, B, S)
+        nan for a bin of one image too.
     smooth : ndarray of float64, shape (51, S)
-        At :data:`GRID`; nan beyond the severities that occur.
+        At :data:`GRID`; nan beyond the severities that occur, and farther than two bandwidths from
+        every image that has the score.
     area, area_interval : ndarray of float64, shapes (S,) and (2, S)
         Mean of the occupied bins.
     """
@@ -132,7 +138,7 @@ def weighted_curve(
         edges=edges,
         count=members.sum(axis=1).astype(np.int64),
         mean=mean,
-        interval=interval(drawn),
+        interval=_of_several(interval(drawn), members.sum(axis=1)),
         smooth=_smooth(statistic, severity),
         area=_mean_of_occupied(mean[np.newaxis])[0],
         area_interval=interval(_mean_of_occupied(drawn)),
@@ -155,7 +161,15 @@ def _smooth(statistic: Statistic, severity: FloatArray) -> FloatArray:
     curve = statistic(np.exp(-0.5 * distance))
     inside = (severity.min() <= GRID) & (severity.max() >= GRID)
     curve[~inside] = np.nan
+    # Per score: an image near by that has no such score itself says nothing of it either.
+    near = np.abs(GRID[:, np.newaxis] - severity) <= _REACH * BANDWIDTH
+    curve[np.isnan(statistic(near.astype(float)))] = np.nan
     return curve
+
+
+def _of_several(ends: FloatArray, count: FloatArray) -> FloatArray:
+    """Leave out the intervals of bins of one image: resampled, it is always the same."""
+    return np.where((count > 1)[:, np.newaxis], ends, np.nan)
 
 
 def _mean_of_occupied(values: FloatArray) -> FloatArray:

@@ -85,6 +85,7 @@ def test_nothing_predicted_by_hand(scores, predicted, image_dataset, clip_datase
     assert aggregate["mota"] == 0.0 and aggregate["miss"] == 1.0
     assert aggregate["match"] == aggregate["fp"] == aggregate["md"] == aggregate["ari"] == 0.0
     assert aggregate["arr"] == 1.0  # nothing is split
+    assert (tmp_path / "out" / "scores.svg").read_text().count(">undefined<") == 0
     assert aggregate["motp"] is None and found["undefined"]["motp"] == 15
     assert rows(tmp_path / "out" / "per_sample.csv")[0]["motp"] == ""
 
@@ -170,6 +171,21 @@ def test_two_models_beside_each_other(scores, predicted, fading, image_dataset, 
     assert compared["by_variant"]["clean"]["difference"]["miou"] == 0.0
     assert compared["by_variant"]["clean"]["intervals"]["miou"] == [0.0, 0.0]
     assert "truth" in (tmp_path / "out" / "severity_miou.svg").read_text()
+
+
+def test_a_model_beside_itself_differs_by_nothing(robustclevr, predicted, image_dataset, tmp_path):
+    empty, out = predicted("empty", image_dataset), tmp_path / "out"
+    arguments = (image_dataset.layout.root, empty, "--compare", empty, "-o", out, "--workers", 1)
+    finished = robustclevr("evaluate", *arguments, "--metrics", "miou", "--json")
+    assert finished.code == 0, finished.err
+    # One document on stdout, the one that was written.
+    assert finished.out == (out / "scores.json").read_text()
+    compared = json.loads(finished.out)["compare"]
+    assert set(compared["difference"]) == {"miou", "miou_pairs", "fg_miou"}
+    assert set(compared["difference"].values()) == {0.0}
+    assert all(ends == [0.0, 0.0] for ends in compared["intervals"].values())
+    assert f"{empty} (compared)" not in (out / "scores.svg").read_text()  # its path is enough
+    assert str(empty) in (out / "scores.svg").read_text()
 
 
 def test_missing_predictions(robustclevr, scores, predicted, image_dataset, tmp_path):

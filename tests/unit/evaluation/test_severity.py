@@ -47,7 +47,11 @@ def test_by_hand():
     weights = np.exp(-0.5 * ((GRID[at] - np.array([0.1, 0.2, 0.3, 0.9])) / BANDWIDTH) ** 2)
     assert found.smooth[at, 0] == pytest.approx(weights @ [1.0, 0.5, 0.25, 0.1] / weights.sum())
     assert np.isnan(found.smooth[GRID < 0.1]).all()
-    assert not np.isnan(found.smooth[(GRID >= 0.1)]).any()
+    # Two bandwidths from 0.3 and from 0.9 the curve ends; the image at 1 has no score to give.
+    there = (GRID >= 0.1) & (GRID <= 0.5) | (GRID >= 0.7)
+    assert (np.isnan(found.smooth[:, 0]) == ~there).all()
+    # A bin of one image has no interval.
+    assert np.isnan(found.interval[:, :3, 0]).tolist() == [[False, True, True]] * 2
 
 
 def test_the_area_does_not_depend_on_how_often_a_severity_is_drawn():
@@ -75,3 +79,12 @@ def test_counts_are_added_before_they_are_turned_into_scores():
     sums = np.array([[9, 0, 1, 0, 9, 1, 1, 1], [0, 0, 1, 0, 0, 1, 0, 0]], float)
     found = severity_curve(scorer, sums, np.array([0.1, 0.1]), bins=1, seed=0)
     assert found.mean[0, scorer.names.index("mota")] == pytest.approx(1 - 2 / 11)
+
+
+def test_no_curve_is_drawn_where_no_image_with_the_score_is():
+    severity = np.array([0.0, 0.05, 0.1, 0.35, 0.6, 0.9, 1.0])
+    values = np.array([1.0, 1.0, 0.9, np.nan, 0.6, 0.5, 0.4])
+    smooth = curve(severity, values).smooth[:, 0]
+    gap = (GRID > 0.3001) & (GRID < 0.3999)
+    assert np.isnan(smooth[gap]).all() and gap.sum() == 4
+    assert not np.isnan(smooth[~gap]).any()
