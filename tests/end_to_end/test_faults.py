@@ -1,5 +1,7 @@
 """What happens when the renderer dies or the disk refuses."""
 
+import json
+import shlex
 import signal
 import subprocess
 import time
@@ -16,7 +18,7 @@ def heed_interrupts():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def blender_of(process, patience_s=60):
+def blender_of(process, patience_s=300):
     """Return the Blender process that a run started, once it renders."""
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
@@ -27,7 +29,7 @@ def blender_of(process, patience_s=60):
     raise AssertionError("no Blender was started")
 
 
-def test_a_killed_blender_ends_with_1_and_names_sample_and_reason(reference, small_spec, tmp_path):
+def test_the_sample_of_a_killed_blender_is_tried_again(reference, small_spec, tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen(
         command("generate", small_spec, "-o", out, "--workers", 1),
@@ -36,12 +38,33 @@ def test_a_killed_blender_ends_with_1_and_names_sample_and_reason(reference, sma
     )
     blender_of(process).send_signal(signal.SIGKILL)
     _, stderr = process.communicate(timeout=300)
-    assert process.returncode == 1, stderr
-    assert "test/00000" in stderr
+    assert process.returncode == 0, stderr
+    assert "tried again: test/00000" in stderr
     assert "SIGKILL" in stderr
     assert "Traceback" not in stderr
+    receipts = [json.loads(path.read_text()) for path in out.rglob("*.receipt.json")]
+    (retry,) = [retry for receipt in receipts for retry in receipt["retries"]]
+    assert retry["attempt"] == 1
+    assert "Blender was ended by SIGKILL" in retry["reason"]
+    assert digests(out) == digests(reference)
+
+
+def test_without_retries_a_killed_blender_costs_its_sample(reference, small_spec, tmp_path):
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        command("generate", small_spec, "-o", out, "--workers", 1, "--retries", 0),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    blender_of(process).send_signal(signal.SIGKILL)
+    _, stderr = process.communicate(timeout=300)
+    assert process.returncode == 1, stderr
+    assert "error: 1 sample could not be made:" in stderr
+    assert "SIGKILL" in stderr
+    *_, last = stderr.splitlines()
+    assert last.startswith("  robustclevr generate ")
     assert not list(out.rglob("*.tmp"))
-    run("generate", small_spec, "-o", out)
+    run(*shlex.split(last)[1:])
     assert digests(out) == digests(reference)
 
 
@@ -55,7 +78,7 @@ def test_ctrl_c_keeps_finished_samples_and_says_how_to_go_on(reference, small_sp
         preexec_fn=heed_interrupts,  # noqa: PLW1509 - one system call, no lock
     )
     blender_of(process)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not list(out.glob(".work/test/*/*")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
