@@ -80,7 +80,7 @@ def plots(models: Models) -> dict[str, bytes]:
 
 def _sweep(models: Models) -> Figure:
     """Draw MOTA of all predictions against the IoU from which on one may be of an object."""
-    figure, (axes,) = _panels(1, 1, (4.0, 2.8), left_in=0.7)
+    figure, (axes,) = _panels(1, 1, (4.0, 2.8), left_in=0.9)
     for number, (model, summary) in enumerate(models):
         names = [f"mota@{threshold}" for threshold in IOU_SWEEP]
         values = np.array([summary.whole.aggregate[name] for name in names])
