@@ -3,12 +3,17 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from robustclevr.recipe import load_recipes
 from robustclevr.run.blender_process import RendererCommand
 from robustclevr.run.generate import GenerateOptions, generate
 from robustclevr.spec import load_dataset
 from robustclevr.store.dataset import Dataset
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("any-machine", deadline=None)
+settings.load_profile("any-machine")
 
 STAND_IN = Path(__file__).parent / "unit" / "run" / "stand_in_worker.py"
 

@@ -1,5 +1,6 @@
 """What happens when the renderer dies or the disk refuses."""
 
+import contextlib
 import json
 import shlex
 import signal
@@ -23,8 +24,9 @@ def blender_of(process, patience_s=300):
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
         for child in psutil.Process(process.pid).children(recursive=True):
-            if "bootstrap.py" in " ".join(child.cmdline()):
-                return child
+            with contextlib.suppress(psutil.NoSuchProcess):  # a short-lived child, gone by now
+                if "bootstrap.py" in " ".join(child.cmdline()):
+                    return child
         time.sleep(0.05)
     raise AssertionError("no Blender was started")
 

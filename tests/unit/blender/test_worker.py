@@ -63,7 +63,8 @@ def test_setup_render_and_quit(start_worker, clevr_scene, make_plan, tmp_path):
     assert ready["rss_bytes"] > 50e6
     reply = worker.render(make_plan(clevr_scene()), tmp_path)
     assert reply["type"] == "rendered", reply
-    assert reply["images"] == [{"variant": "clean", "pixels": "0.npy", "source": None}]
+    clean = {"variant": "clean", "pixels": "0.npy", "source": None, "labels": None}
+    assert reply["images"] == [clean]
     assert worker.end() == 0
 
 
