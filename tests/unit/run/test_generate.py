@@ -404,9 +404,14 @@ def test_a_signal_stops_cleanly(start, whole, run, tree, tmp_path, monkeypatch, 
 
 
 def worker_of(process):
-    return next(
-        child for child in family(process.pid) if "local_worker" in " ".join(child.cmdline())
-    )
+    return next(child for child in family(process.pid) if is_worker(child))
+
+
+def is_worker(process):
+    try:
+        return "local_worker" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # a short-lived child, gone by now
+        return False
 
 
 def test_a_killed_worker_is_replaced_and_its_sample_tried_again(
