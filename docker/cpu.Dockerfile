@@ -1,7 +1,7 @@
 # robustclevr on CPUs. From the root of the checkout:
 #   docker build --file docker/cpu.Dockerfile --tag robustclevr:cpu .
 # BASE may be another distribution with apt 2.0 or newer.
-ARG BASE=docker.io/library/debian:bookworm-20260824-slim@sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4b07ea4171
+ARG BASE=debian:bookworm-20260824-slim@sha256:88200866dfff7ea7f5cbcb6ec7c8a701889efe6fe859fe64d6990e4b07ea4171
 
 FROM ${BASE} AS runtime
 # The libraries that bpy is linked against, and the Python that bpy 4.5 is built for where the

@@ -2,7 +2,7 @@
 #   docker build --file docker/gpu.Dockerfile --tag robustclevr:gpu .
 # BASE may be another distribution with apt 2.0 or newer, NVIDIA's or not: bpy carries Cycles' kernels,
 # and all that they need besides comes with the host's driver, 535 or newer.
-ARG BASE=docker.io/nvidia/cuda:12.9.1-base-ubuntu24.04@sha256:5d2e53778e2180e01676aa8bac1aada242e95230ec97e21ecfb33de4e27cd1df
+ARG BASE=nvidia/cuda:12.9.1-base-ubuntu24.04@sha256:5d2e53778e2180e01676aa8bac1aada242e95230ec97e21ecfb33de4e27cd1df
 
 FROM ${BASE} AS runtime
 # The libraries that bpy is linked against, and the Python that bpy 4.5 is built for where the

@@ -44,7 +44,7 @@ need_programs() {
 
 make_base() {
     say "base: Debian 12"
-    debootstrap --variant=minbase bookworm "$work/root" http://deb.debian.org/debian \
+    debootstrap --variant=minbase bookworm "$work/root" \
         >"$work/debootstrap.log" || fail "$(tail "$work/debootstrap.log")"
     # Authorities of this network, as a company's own base would have them.
     mkdir -p "$work/root/usr/local/share/ca-certificates"

@@ -121,7 +121,7 @@ def test_bases_are_an_argument_pinned_by_tag_and_digest(path):
 
 
 def test_the_gpu_image_starts_from_nvidias():
-    assert "ARG BASE=docker.io/nvidia/cuda:" in (ROOT / "docker/gpu.Dockerfile").read_text()
+    assert "ARG BASE=nvidia/cuda:" in (ROOT / "docker/gpu.Dockerfile").read_text()
 
 
 @each_dockerfile
