@@ -45,7 +45,7 @@ test-blender5: setup $(BLENDER5)/.installed
 	ROBUSTCLEVR_BLENDER5=$(CURDIR)/$(BLENDER5)/bin/python $(BIN)/pytest tests/blender5
 
 $(BLENDER5)/.installed:
-	@command -v $(PYTHON313) >/dev/null \
+	@$(PYTHON313) -c "import sys; sys.exit(sys.version_info[:2] != (3, 13))" 2>/dev/null \
 		|| { echo "Python 3.13 is needed (bpy 5.x is built for it); say which: make test-blender5 PYTHON313=/path/to/python3.13"; exit 1; }
 	$(PYTHON313) -m venv $(BLENDER5)
 	$(BLENDER5)/bin/python -m pip install --quiet 'bpy>=5.2' 'numpy>=2.2'

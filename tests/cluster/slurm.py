@@ -24,13 +24,14 @@ from robustclevr.run.leases import read_lease
 from robustclevr.store.layout import Layout
 
 TASKS, SHARDS = 4, 6
+MIDDLE = range(1, 8)  # of the samples of a shard: long before its task could be done
 SPEC = """\
 family: clevr
 dag: tree-uniform
 render: {height: 48, width: 64, samples: 4}
-shard_size: 5
+shard_size: 20
 splits:
-  test: {samples: 30}
+  test: {samples: 120}
 """
 CONFIG = """\
 ClusterName=robustclevr-test
@@ -107,7 +108,7 @@ def element_in_the_middle(out, process, but=None):
         for shard in range(SHARDS):
             lease = read_lease(layout.lease("test", shard))
             parked = list(layout.parked_dir("test", shard).glob("*.sample"))
-            if lease is not None and lease.owner is not None and 1 <= len(parked) <= 3:
+            if lease is not None and lease.owner is not None and len(parked) in MIDDLE:
                 element = element_of(lease.owner.pid)
                 if element not in (None, but):
                     return element
